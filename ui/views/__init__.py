@@ -1,6 +1,6 @@
 """Views of one sentence in the order of their tabs: VIEWS observe, EXPERIMENTS intervene.
 
-A new view is a file here that calls ``declare(View(...))``, and its texts in ``assets/texts/``. All modules
+A new view is a file here that calls ``View(...).declare()``, and its texts in ``assets/texts/``. All modules
 of this folder are imported and so declare their views and settings.
 """
 

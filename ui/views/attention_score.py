@@ -13,9 +13,10 @@ from ui.sentence.state import SentenceState
 from ui.shell import controls, markup
 from ui.shell.settings import Choice, Ordinal
 from ui.views.circuit import node_name
+from ui.views.drawings import before_after, sum_of_parts
 from ui.views.heatmap import cell_in_address
 from ui.views.sources import WIDTH
-from ui.views.view import Figures, Values, View, declare, needs_answer
+from ui.views.view import Figures, Values, View, needs_answer
 from ui.wording import say
 from viz.figure import Specification
 from viz.labels import probability, visible_token
@@ -98,37 +99,22 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
     """The parts of the query, those of the key, and the weight without each of the largest."""
     look = _decomposition(state)
     query, key = visible_token(state.queries[look.query]), visible_token(state.keys[look.key])
-    without = viz.before_after.specification(
-        [
-            viz.Measured(say(f"why_without_{each.of}", part=part_name(each.part)), look.weight, each.weight)
-            for each in look.ablations
-        ],
-        captions=viz.Captions(
-            titles=(say("hover_weight"),),
-            names=(say("sources_observed"), say("sources_intervened")),
-            theme=state.theme,
-        ),
-    )
+    rows = [
+        viz.Measured(say(f"why_without_{each.of}", part=part_name(each.part)), look.weight, each.weight)
+        for each in look.ablations
+    ]
     return {
         "why_query": (_bars(state, look, QUERY), say("why_query_label", token=query)),
         "why_key": (_bars(state, look, KEY), say("why_key_label", token=key)),
-        "why_without": (without, say("why_without_label")),
+        "why_without": (before_after(state, rows, say("hover_weight")), say("why_without_label")),
     }
 
 
 def _bars(state: SentenceState, look: ScoreDecomposition, of: str) -> Specification:
     parts = look.of_query if of == QUERY else look.of_key
     amounts = [viz.Amount(part_name(part.part), part.nats) for part in parts[:SHOWN]]
-    rest = parts[SHOWN:]
-    if rest:
-        amounts.append(viz.Amount(say("wrote_rest", count=len(rest)), sum(part.nats for part in rest)))
-    return viz.waterfall.specification(
-        amounts,
-        total_name=say("wrote_sum"),
-        value_title=say("why_nats"),
-        sides=(say("why_more"), say("why_less")),
-        theme=state.theme,
-    )
+    rest = [part.nats for part in parts[SHOWN:]]
+    return sum_of_parts(state, amounts, rest, say("why_nats"), (say("why_more"), say("why_less")))
 
 
 def part_name(part: Node | str) -> str:
@@ -176,20 +162,18 @@ FORMULA = (
     r"\frac{q_i^{\mathrm{part}} \cdot (k_j - \bar k)}{\sqrt d}"
     r" = \sum_{\mathrm{part}} \frac{q_i \cdot (k_j^{\mathrm{part}} - \bar k^{\mathrm{part}})}{\sqrt d}"
 )
-VIEW = declare(
-    View(
-        "why",
-        "laboratory",
-        80,
-        _describe,
-        (AS, ROW, COLUMN),
-        _notes,
-        _explain,
-        _draw,
-        _figures_of,
-        drawn=(AS,),
-        one_head=_head_of,
-        intervenes=True,
-        lacks=needs_answer(declared.decompose_attention_score, "lacks_residual"),
-    )
-)
+VIEW = View(
+    "why",
+    "laboratory",
+    80,
+    _describe,
+    (AS, ROW, COLUMN),
+    _notes,
+    _explain,
+    _draw,
+    _figures_of,
+    drawn=(AS,),
+    one_head=_head_of,
+    intervenes=True,
+    lacks=needs_answer(declared.decompose_attention_score, "lacks_residual"),
+).declare()

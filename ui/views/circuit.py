@@ -18,7 +18,8 @@ from model.trace.interventions import SUBLAYERS, Head, Node
 from ui.sentence.state import SentenceState
 from ui.shell import runs
 from ui.shell.settings import Choice
-from ui.views.view import Figures, Values, View, declare, file_name, idea, needs_activations, open_known_head
+from ui.views.drawings import before_after
+from ui.views.view import Figures, Values, View, file_name, idea, needs_activations, open_known_head
 from ui.wording import change_in_words, head_name, percent, say, share_kept
 from viz.figure import Specification
 from viz.labels import visible_token
@@ -207,14 +208,7 @@ def _checks(state: SentenceState, circuit: Circuit) -> Specification:
     ]
     rows.append(viz.Measured(say("circuit_complement"), whole, circuit.completeness))
     rows.append(viz.Measured(say("circuit_random"), whole, float(circuit.random.mean())))
-    return viz.before_after.specification(
-        rows,
-        captions=viz.Captions(
-            titles=(say("circuit_share"),),
-            names=(say("circuit_whole"), say("circuit_changed")),
-            theme=state.theme,
-        ),
-    )
+    return before_after(state, rows, say("circuit_share"), (say("circuit_whole"), say("circuit_changed")))
 
 
 def _json(state: SentenceState, circuit: Circuit, edges: CircuitEdges, names: dict[Node, str]) -> bytes:
@@ -261,22 +255,20 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
     return told
 
 
-VIEW = declare(
-    View(
-        "circuit",
-        "laboratory",
-        70,
-        _describe,
-        SETTINGS,
-        _notes,
-        idea("circuit"),
-        _draw,
-        _figures_of,
-        on_click=lambda state, _: partial(open_known_head, state),
-        drawn=SETTINGS,
-        has_map=False,
-        intervenes=True,
-        lacks=needs_activations(declared.circuit),
-        unchanged="without_none",
-    )
-)
+VIEW = View(
+    "circuit",
+    "laboratory",
+    70,
+    _describe,
+    SETTINGS,
+    _notes,
+    idea("circuit"),
+    _draw,
+    _figures_of,
+    on_click=lambda state, _: partial(open_known_head, state),
+    drawn=SETTINGS,
+    has_map=False,
+    intervenes=True,
+    lacks=needs_activations(declared.circuit),
+    unchanged="without_none",
+).declare()

@@ -10,8 +10,9 @@ from ui.shell import controls, markup
 from ui.shell.settings import Choice
 from ui.views.attention_score import part_name
 from ui.views.circuit import node_name
+from ui.views.drawings import before_after
 from ui.views.logit_lens import places
-from ui.views.view import Figures, Values, View, declare, idea, needs_activations
+from ui.views.view import Figures, Values, View, idea, needs_activations
 from ui.wording import change_in_words, nats, say, share_kept
 from viz.labels import probability, visible_token
 
@@ -102,10 +103,7 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         for claim in found.claims
         if claim.measured != LOOK
     ]
-    names = (say("sources_observed"), say("sources_intervened"))
-    captions = viz.Captions(titles=(say("receipt_score"),), names=names, theme=state.theme)
-    figure = viz.before_after.specification(rows, captions=captions)
-    return {"receipts": (figure, say("receipt_label"))}
+    return {"receipts": (before_after(state, rows, say("receipt_score")), say("receipt_label"))}
 
 
 def _describe(state: SentenceState, values: Values) -> str:
@@ -132,22 +130,20 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
     return [say("receipt_note"), say("receipt_limits")]
 
 
-VIEW = declare(
-    View(
-        "receipts",
-        "laboratory",
-        90,
-        _describe,
-        (AS,),
-        _notes,
-        idea("receipt"),
-        _draw,
-        _figures_of,
-        drawn=(AS,),
-        has_map=False,
-        paragraphs=_paragraphs,
-        intervenes=True,
-        lacks=needs_activations(declared.verified_explanation),
-        unchanged="without_none",
-    )
-)
+VIEW = View(
+    "receipts",
+    "laboratory",
+    90,
+    _describe,
+    (AS,),
+    _notes,
+    idea("receipt"),
+    _draw,
+    _figures_of,
+    drawn=(AS,),
+    has_map=False,
+    paragraphs=_paragraphs,
+    intervenes=True,
+    lacks=needs_activations(declared.verified_explanation),
+    unchanged="without_none",
+).declare()

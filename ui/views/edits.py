@@ -17,7 +17,6 @@ from ui.views.view import (
     Values,
     View,
     ask_without,
-    declare,
     idea,
     needs_changes,
     open_head,
@@ -148,20 +147,18 @@ def window(state: SentenceState, change: Change, positions: Sequence[int] = ()) 
     return start, min(end, len(state.trace.source_tokens))
 
 
-VIEW = declare(
-    View(
-        "edits",
-        "attention",
-        40,
-        _describe,
-        (),
-        _notes,
-        idea("edits", SHARE, USUAL),
-        _draw,
-        _figures_of,
-        framed=_framed,
-        has_map=False,
-        lacks=needs_changes,
-        unchanged="edits_none",
-    )
-)
+VIEW = View(
+    "edits",
+    "attention",
+    40,
+    _describe,
+    (),
+    _notes,
+    idea("edits", SHARE, USUAL),
+    _draw,
+    _figures_of,
+    framed=_framed,
+    has_map=False,
+    lacks=needs_changes,
+    unchanged="edits_none",
+).declare()

@@ -15,9 +15,9 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.settings import Ordinal, Text
-from ui.views.view import Click, Figures, Values, View, declare, idea, needs_answer
+from ui.views.drawings import attention_map
+from ui.views.view import Click, Figures, Values, View, idea, needs_answer
 from ui.wording import say
-from viz.browser.texts import map_texts
 from viz.labels import probability, visible_token
 
 STEP = Ordinal("fork_step", of="sentence")  # where the roads part; empty: where the change begins
@@ -110,16 +110,8 @@ def _on_click(state: SentenceState, figure: str) -> Click | None:
 
 
 def _map(state: SentenceState, trace: AttentionTrace, row: int) -> go.Figure:
-    queries, keys = trace.axes(state.kind)
-    return viz.attention_heatmap(
-        state.selection.weights(trace),
-        queries,
-        keys,
-        texts=map_texts(say, state.kind),
-        emphasis_rows=[] if state.kind == "encoder_attention" else [row],
-        extent=max(state.extent, len(trace.target_tokens)),
-        theme=state.theme,
-    )
+    rows = [] if state.kind == "encoder_attention" else [row]
+    return attention_map(state, state.selection.weights(trace), trace.axes(state.kind), rows)
 
 
 def label_of(token: str) -> str:
@@ -153,19 +145,17 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
     return [say("fork_note"), say("fork_forced")]
 
 
-VIEW = declare(
-    View(
-        "fork",
-        "laboratory",
-        40,
-        _describe,
-        (STEP, TOKEN),
-        _notes,
-        idea("fork"),
-        _draw,
-        _figures_of,
-        _on_click,
-        intervenes=True,
-        lacks=needs_answer(declared.alternative_continuation, "lacks_interventions"),
-    )
-)
+VIEW = View(
+    "fork",
+    "laboratory",
+    40,
+    _describe,
+    (STEP, TOKEN),
+    _notes,
+    idea("fork"),
+    _draw,
+    _figures_of,
+    _on_click,
+    intervenes=True,
+    lacks=needs_answer(declared.alternative_continuation, "lacks_interventions"),
+).declare()

@@ -22,7 +22,7 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Text
-from ui.views.view import Click, Figures, Values, View, declare, idea, needs_experiment
+from ui.views.view import Click, Figures, Values, View, idea, needs_experiment
 from ui.wording import change_in_words, correlation, head_name, say
 from viz.browser.texts import mosaic_words
 from viz.labels import probability
@@ -254,22 +254,20 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
     return found
 
 
-VIEW = declare(
-    View(
-        "without",
-        "laboratory",
-        10,
-        _describe,
-        (OFF, HEADS),
-        _notes,
-        idea("without"),
-        _draw,
-        _figures_of,
-        _on_click,
-        drawn=(OFF,),
-        has_map=False,
-        intervenes=True,
-        lacks=needs_experiment(declared.head_effects),
-        unchanged="without_none",
-    )
-)
+VIEW = View(
+    "without",
+    "laboratory",
+    10,
+    _describe,
+    (OFF, HEADS),
+    _notes,
+    idea("without"),
+    _draw,
+    _figures_of,
+    _on_click,
+    drawn=(OFF,),
+    has_map=False,
+    intervenes=True,
+    lacks=needs_experiment(declared.head_effects),
+    unchanged="without_none",
+).declare()

@@ -16,7 +16,7 @@ from ui.sentence.state import SentenceState
 from ui.shell import address
 from ui.shell.settings import Choice, Flag
 from ui.views import received
-from ui.views.view import Figures, Values, View, declare, file_name, idea, map_label, picture_title
+from ui.views.view import Figures, Values, View, file_name, idea, map_label, picture_title
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.figure import Specification
@@ -312,6 +312,6 @@ def _named(label: str) -> str:
     return say("heatmap_named", label=visible_token(label))
 
 
-VIEW = declare(
-    View("heatmap", "attention", 10, _describe, SETTINGS, _notes, idea("heatmap", FORMULA), _draw, _received)
-)
+VIEW = View(
+    "heatmap", "attention", 10, _describe, SETTINGS, _notes, idea("heatmap", FORMULA), _draw, _received
+).declare()

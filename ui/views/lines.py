@@ -13,7 +13,7 @@ from ui.components.figures import draw_lines
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.settings import Number, Text
-from ui.views.view import Values, View, declare, file_name, idea
+from ui.views.view import Values, View, file_name, idea
 from ui.wording import say
 from viz.browser.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
 
@@ -183,17 +183,15 @@ def _short(head: LayerHead) -> str:
     return f"{head[0] + 1}.{head[1] + 1}"
 
 
-VIEW = declare(
-    View(
-        "lines",
-        "attention",
-        20,
-        describe,
-        (MASS, HEADS),
-        _notes,
-        idea("lines", *FORMULAS),
-        _draw,
-        choose=_choose_heads,
-        draws_all=True,
-    )
-)
+VIEW = View(
+    "lines",
+    "attention",
+    20,
+    describe,
+    (MASS, HEADS),
+    _notes,
+    idea("lines", *FORMULAS),
+    _draw,
+    choose=_choose_heads,
+    draws_all=True,
+).declare()

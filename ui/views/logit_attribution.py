@@ -15,8 +15,9 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address
 from ui.shell.settings import Choice
+from ui.views.drawings import sum_of_parts
 from ui.views.sources import asked_about, choose_step
-from ui.views.view import Click, Figures, Values, View, declare, idea, needs_answer
+from ui.views.view import Click, Figures, Values, View, idea, needs_answer
 from ui.wording import change_in_words, head_name, nats, say
 from viz.figure import Specification
 from viz.labels import visible_token
@@ -76,18 +77,10 @@ def _parts(state: SentenceState, values: Values, found: LogitAttribution) -> tup
         viz.Amount(_name_of(part), part.nats, part[:3] if part.head is not None else None, part[:3] == chosen)
         for part in shown
     ]
-    amounts += (
-        [viz.Amount(say("wrote_rest", count=len(rest)), sum(part.nats for part in rest))] if rest else []
-    )
     question = found.questions[number]
     written, instead = map(visible_token, (question.written_token, question.instead_token))
-    figure = viz.waterfall.specification(
-        amounts,
-        total_name=say("wrote_sum"),
-        value_title=say("wrote_nats"),
-        sides=(say("wrote_side", token=written), say("wrote_side", token=instead)),
-        theme=state.theme,
-    )
+    sides = say("wrote_side", token=written), say("wrote_side", token=instead)
+    figure = sum_of_parts(state, amounts, [part.nats for part in rest], say("wrote_nats"), sides)
     return figure, say("wrote_label", token=written)
 
 
@@ -225,20 +218,18 @@ def switch_look(view: str) -> None:
         address.put(AS.name, MAP)
 
 
-VIEW = declare(
-    View(
-        "wrote",
-        "attention",
-        50,
-        _describe,
-        (AS, ORDER),
-        _notes,
-        idea("wrote", FORMULA),
-        _draw,
-        _figures_of,
-        _on_click,
-        drawn=(AS,),
-        tiles=_tiles,
-        lacks=needs_answer(declared.direct_logit_attribution, "lacks_residual"),
-    )
-)
+VIEW = View(
+    "wrote",
+    "attention",
+    50,
+    _describe,
+    (AS, ORDER),
+    _notes,
+    idea("wrote", FORMULA),
+    _draw,
+    _figures_of,
+    _on_click,
+    drawn=(AS,),
+    tiles=_tiles,
+    lacks=needs_answer(declared.direct_logit_attribution, "lacks_residual"),
+).declare()

@@ -15,7 +15,7 @@ from ui.shell import address, controls
 from ui.shell.settings import Choice
 from ui.views.logit_attribution import number_of
 from ui.views.sources import choose_step
-from ui.views.view import Click, Figures, Values, View, declare, idea, needs_answer
+from ui.views.view import Click, Figures, Values, View, idea, needs_answer
 from ui.wording import changed_rows, say
 from viz.figure import Specification
 from viz.labels import probability, visible_token
@@ -216,20 +216,18 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
     return [*told, say("decided_limits")]
 
 
-VIEW = declare(
-    View(
-        "decided",
-        "attention",
-        60,
-        _describe,
-        (AS, PART, SIDE),
-        _notes,
-        idea("decided", FORMULA),
-        _draw,
-        _pictures,
-        _on_click,
-        drawn=(AS, PART, SIDE),
-        has_map=False,
-        lacks=needs_answer(declared.logit_lens, "lacks_residual"),
-    )
-)
+VIEW = View(
+    "decided",
+    "attention",
+    60,
+    _describe,
+    (AS, PART, SIDE),
+    _notes,
+    idea("decided", FORMULA),
+    _draw,
+    _pictures,
+    _on_click,
+    drawn=(AS, PART, SIDE),
+    has_map=False,
+    lacks=needs_answer(declared.logit_lens, "lacks_residual"),
+).declare()

@@ -19,7 +19,7 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.views.heatmap import cell_in_address
-from ui.views.view import Figures, Values, View, declare, file_name, idea, needs_answer, picture_title
+from ui.views.view import Figures, Values, View, file_name, idea, needs_answer, picture_title
 from ui.wording import say
 from viz.labels import visible_token
 
@@ -223,17 +223,15 @@ def _side_by_side(state: SentenceState, panel: Panel) -> None:
         )
 
 
-VIEW = declare(
-    View(
-        "numbers",
-        "attention",
-        80,
-        _describe,
-        explain=idea("numbers"),
-        drawing=_draw,
-        figures=_figures_of,
-        one_head=_one_head,
-        paragraphs=_paragraphs_of,
-        lacks=needs_answer(declared.projections, "lacks_projections"),
-    )
-)
+VIEW = View(
+    "numbers",
+    "attention",
+    80,
+    _describe,
+    explain=idea("numbers"),
+    drawing=_draw,
+    figures=_figures_of,
+    one_head=_one_head,
+    paragraphs=_paragraphs_of,
+    lacks=needs_answer(declared.projections, "lacks_projections"),
+).declare()

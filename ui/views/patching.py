@@ -16,7 +16,7 @@ from ui.shell import address, controls
 from ui.shell.settings import Choice
 from ui.views import side_by_side
 from ui.views.logit_lens import places, side_of
-from ui.views.view import Click, Figures, Values, View, declare, idea, needs_activations, open_head
+from ui.views.view import Click, Figures, Values, View, idea, needs_activations, open_head
 from ui.wording import change_in_words, head_name, nats, percent, say
 from viz.labels import visible_token
 
@@ -155,22 +155,20 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
     return told
 
 
-VIEW = declare(
-    View(
-        "patched",
-        "laboratory",
-        60,
-        _describe,
-        (SIDE, PART, CORRUPTED),
-        _notes,
-        idea("patch"),
-        _draw,
-        _figures_of,
-        _on_click,
-        drawn=(SIDE, PART, CORRUPTED),
-        has_map=False,
-        intervenes=True,
-        lacks=needs_activations(declared.activation_patching),
-        unchanged="without_none",
-    )
-)
+VIEW = View(
+    "patched",
+    "laboratory",
+    60,
+    _describe,
+    (SIDE, PART, CORRUPTED),
+    _notes,
+    idea("patch"),
+    _draw,
+    _figures_of,
+    _on_click,
+    drawn=(SIDE, PART, CORRUPTED),
+    has_map=False,
+    intervenes=True,
+    lacks=needs_activations(declared.activation_patching),
+    unchanged="without_none",
+).declare()

@@ -22,7 +22,6 @@ from ui.views.view import (
     Values,
     View,
     ask_without,
-    declare,
     idea,
     needs_changes,
     open_head,
@@ -257,19 +256,17 @@ def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, index=names, columns=columns)
 
 
-VIEW = declare(
-    View(
-        "predict",
-        "attention",
-        90,
-        _describe,
-        (MARKED, REVEALED, OFFERED),
-        explain=idea("predict", FORMULA),
-        drawing=_draw,
-        drawn=(REVEALED,),
-        figures=_figures_of,
-        has_map=False,
-        lacks=needs_changes,
-        unchanged="predict_nothing",
-    )
-)
+VIEW = View(
+    "predict",
+    "attention",
+    90,
+    _describe,
+    (MARKED, REVEALED, OFFERED),
+    explain=idea("predict", FORMULA),
+    drawing=_draw,
+    drawn=(REVEALED,),
+    figures=_figures_of,
+    has_map=False,
+    lacks=needs_changes,
+    unchanged="predict_nothing",
+).declare()

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
-
-import viz
 from engine import questions as declared
 from model.analysis.counterfactuals import PAINTED, ReplacedAttention, row_of_contrast
 from model.analysis.edits import attention_to_edit
@@ -17,9 +14,9 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Text, is_number
-from ui.views.view import Click, Figures, Values, View, declare, idea, needs_experiment
+from ui.views.drawings import attention_map
+from ui.views.view import Click, Figures, Values, View, idea, needs_experiment
 from ui.wording import change_in_words, head_name, say
-from viz.browser.texts import map_texts
 from viz.labels import probability, visible_token
 
 if TYPE_CHECKING:
@@ -100,20 +97,11 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
     _, versions = _versions(state)
     row = _row(state)
     shown = {"replace_observed": versions[0], "replace_instead": _chosen(versions, values)}
-    return {name: (_map(state, version, row), say(name)) for name, version in shown.items()}
-
-
-def _map(state: SentenceState, version: ReplacedAttention, row: int) -> go.Figure:
-    return viz.attention_heatmap(
-        version.weights,
-        state.queries,
-        state.keys,
-        texts=map_texts(say, state.kind),
-        masked=state.masked,
-        emphasis_rows=[row],
-        extent=state.extent,
-        theme=state.theme,
-    )
+    axes = state.queries, state.keys
+    return {
+        name: (attention_map(state, version.weights, axes, [row], state.masked), say(name))
+        for name, version in shown.items()
+    }
 
 
 def _table(contrast: Contrast, versions: tuple[ReplacedAttention, ...]) -> pd.DataFrame:
@@ -159,22 +147,20 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
     return [say("replace_note"), say("replace_click"), say("replace_mean")]
 
 
-VIEW = declare(
-    View(
-        "replace",
-        "laboratory",
-        30,
-        _describe,
-        (INSTEAD, KEYS),
-        _notes,
-        idea("replace"),
-        _draw,
-        _figures_of,
-        _on_click,
-        drawn=(INSTEAD,),
-        one_head=_one_head,
-        intervenes=True,
-        lacks=needs_experiment(declared.replaced),
-        unchanged="without_none",
-    )
-)
+VIEW = View(
+    "replace",
+    "laboratory",
+    30,
+    _describe,
+    (INSTEAD, KEYS),
+    _notes,
+    idea("replace"),
+    _draw,
+    _figures_of,
+    _on_click,
+    drawn=(INSTEAD,),
+    one_head=_one_head,
+    intervenes=True,
+    lacks=needs_experiment(declared.replaced),
+    unchanged="without_none",
+).declare()

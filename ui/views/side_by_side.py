@@ -18,7 +18,7 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.settings import Choice, Flag, Text
-from ui.views.view import Figures, Values, View, declare, file_name, idea
+from ui.views.view import Figures, Values, View, file_name, idea
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.labels import visible_token
@@ -222,17 +222,15 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
     return found + [say("beside_difference_note")] * values["twin_difference"]
 
 
-VIEW = declare(
-    View(
-        "twins",
-        "laboratory",
-        50,
-        _describe,
-        (OTHER, DIFFERENCE, SENTENCE, MODEL),
-        _notes,
-        idea("beside"),
-        _draw,
-        _figures_of,
-        drawn=(OTHER,),
-    )
-)
+VIEW = View(
+    "twins",
+    "laboratory",
+    50,
+    _describe,
+    (OTHER, DIFFERENCE, SENTENCE, MODEL),
+    _notes,
+    idea("beside"),
+    _draw,
+    _figures_of,
+    drawn=(OTHER,),
+).declare()

@@ -17,7 +17,7 @@ from ui.sentence.state import SentenceState
 from ui.shell import controls, markup, runs
 from ui.shell.settings import Ordinal
 from ui.views.fork import step_name
-from ui.views.view import Figures, Values, View, declare, idea, needs_experiment
+from ui.views.view import Figures, Values, View, idea, needs_experiment
 from ui.wording import change_in_words, correlation, nats, say
 from viz.labels import visible_token
 
@@ -201,19 +201,17 @@ def _over_many(state: SentenceState) -> list[str]:
     return notes
 
 
-VIEW = declare(
-    View(
-        "sources",
-        "laboratory",
-        20,
-        _describe,
-        (STEP,),
-        notes,
-        idea("sources"),
-        _draw,
-        _figures_of,
-        has_map=False,
-        intervenes=True,
-        lacks=needs_experiment(declared.contributions),
-    )
-)
+VIEW = View(
+    "sources",
+    "laboratory",
+    20,
+    _describe,
+    (STEP,),
+    notes,
+    idea("sources"),
+    _draw,
+    _figures_of,
+    has_map=False,
+    intervenes=True,
+    lacks=needs_experiment(declared.contributions),
+).declare()

@@ -12,7 +12,7 @@ from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import Ordinal
 from ui.views import fork
-from ui.views.view import Values, View, declare, file_name, needs_probabilities
+from ui.views.view import Values, View, file_name, needs_probabilities
 from ui.wording import say
 from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
 from viz.browser.texts import Say
@@ -150,6 +150,6 @@ def _name(say: Say, token: str) -> str:
     return say(NAMES[token]) if token in NAMES else say("token", token=wording.visible(token))
 
 
-VIEW = declare(
-    View("steps", "attention", 30, _describe, (STEP,), _notes, _explain, _draw, lacks=needs_probabilities)
-)
+VIEW = View(
+    "steps", "attention", 30, _describe, (STEP,), _notes, _explain, _draw, lacks=needs_probabilities
+).declare()

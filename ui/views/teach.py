@@ -17,7 +17,8 @@ from model.analysis.model_editing import MOST_PAIRS, Refusal
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Number, Text
-from ui.views.view import Figures, Values, View, declare, idea, needs_answer, open_head
+from ui.views.drawings import before_after
+from ui.views.view import Figures, Values, View, idea, needs_answer, open_head
 from ui.wording import head_name, percent, plain_markdown, say
 
 if TYPE_CHECKING:
@@ -202,8 +203,7 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         if count
     ]
     names = (say("teach_column_before"), say("teach_column_after"))
-    captions = viz.Captions(titles=(say("teach_share"),), names=names, theme=state.theme)
-    return {"teach": (viz.before_after.specification(rows, captions=captions), say("teach_label"))}
+    return {"teach": (before_after(state, rows, say("teach_share"), names), say("teach_label"))}
 
 
 def _right(texts: Sequence[EditedText]) -> tuple[int, int]:
@@ -238,21 +238,19 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
     return [say("teach_note"), say("teach_elsewhere_note"), say("teach_limits")]
 
 
-VIEW = declare(
-    View(
-        "teach",
-        "laboratory",
-        100,
-        _describe,
-        (PAIRS, LAYER, WHITENING, STRENGTH),
-        _notes,
-        idea("teach", FORMULA),
-        _draw,
-        _figures_of,
-        drawn=(LAYER, WHITENING, STRENGTH),
-        has_map=False,
-        paragraphs=_paragraphs,
-        intervenes=True,
-        lacks=needs_answer(declared.edited_network, "lacks_residual"),
-    )
-)
+VIEW = View(
+    "teach",
+    "laboratory",
+    100,
+    _describe,
+    (PAIRS, LAYER, WHITENING, STRENGTH),
+    _notes,
+    idea("teach", FORMULA),
+    _draw,
+    _figures_of,
+    drawn=(LAYER, WHITENING, STRENGTH),
+    has_map=False,
+    paragraphs=_paragraphs,
+    intervenes=True,
+    lacks=needs_answer(declared.edited_network, "lacks_residual"),
+).declare()

@@ -197,6 +197,13 @@ class View:
             return self.framed(state)
         return None if self.has_map else []
 
+    def declare(self) -> "View":
+        """Add the view to the tabs of its page, and its settings to the address. Raises ValueError for a
+        setting whose name has another meaning."""
+        DECLARED.append(self)
+        register(*self.settings)
+        return self
+
     @property
     def options(self) -> tuple[Choice | Flag | Number, ...]:
         """The settings whose controls follow from their type, one click away."""
@@ -216,14 +223,6 @@ class Tabs:
 
 
 DECLARED: list[View] = []
-
-
-def declare(view: View) -> View:
-    """Add ``view`` to the tabs of its page, and its settings to the address. Raises ValueError for a setting
-    whose name has another meaning."""
-    DECLARED.append(view)
-    register(*view.settings)
-    return view
 
 
 def idea(name: str, *formulas: str) -> Callable[[SentenceState], None]:

@@ -1,0 +1,54 @@
+"""Figures that several views draw: before and after, parts of a sum, one map."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+import viz
+from ui.sentence.state import SentenceState
+from ui.wording import say
+from viz.browser.texts import map_texts
+from viz.figure import Specification
+
+
+def before_after(
+    state: SentenceState, rows: Sequence[viz.Measured], title: str, names: tuple[str, str] | None = None
+) -> Specification:
+    """Two points a row; ``names`` of both, by default those of an observed and an intervened value."""
+    names = names or (say("sources_observed"), say("sources_intervened"))
+    captions = viz.Captions(titles=(title,), names=names, theme=state.theme)
+    return viz.before_after.specification(rows, captions=captions)
+
+
+def sum_of_parts(
+    state: SentenceState,
+    amounts: Sequence[viz.Amount],
+    rest: Sequence[float],
+    title: str,
+    sides: tuple[str, str],
+) -> Specification:
+    """A bar for each of ``amounts``, one for all of ``rest`` together, and their sum."""
+    others = [viz.Amount(say("wrote_rest", count=len(rest)), sum(rest))] if rest else []
+    return viz.waterfall.specification(
+        [*amounts, *others], total_name=say("wrote_sum"), value_title=title, sides=sides, theme=state.theme
+    )
+
+
+def attention_map(
+    state: SentenceState,
+    weights: np.ndarray,
+    axes: tuple[tuple[str, ...], tuple[str, ...]],
+    rows: Sequence[int] = (),
+    masked: np.ndarray | None = None,
+) -> go.Figure:
+    """Weights (Q, K) of the open kind of attention as a heatmap; ``rows`` are emphasised."""
+    return viz.attention_heatmap(
+        weights,
+        *axes,
+        texts=map_texts(say, state.kind),
+        masked=masked,
+        emphasis_rows=list(rows),
+        extent=max(state.extent, *map(len, axes)),
+        theme=state.theme,
+    )

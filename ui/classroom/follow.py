@@ -148,14 +148,28 @@ def _parts(view: View, seen: SentenceState, values: dict) -> tuple[ShownPart, ..
         case "lines":
             return (("lines", lines_view.data_of(seen, lines_view.heads_to_draw(seen), values["mass"])),)
         case "steps":
-            return (("steps", steps_view.data_of(seen, may_part=False)),)
+            return (("steps", _steps(seen)),)
         case "numbers":
             return tuple(part for panel in numbers.panels(seen) for part in _calculated(seen, panel))
     made_of = heatmap.figures_of if view.name == "heatmap" else view.figures
     assert made_of is not None, "every other view has figures of its own"
+    view.complete(seen, values)  # nothing draws a phone's picture a second time
     made = made_of(seen, values)
-    plots = (_plot(seen, name, figure, label) for name, (figure, label) in made.items())
-    return (*_marks(view, seen), *plots)
+    names = made if view.opened is None else [name for name in view.opened(seen, values) if name in made]
+    parts = list(_marks(view, seen))
+    for name in names:
+        figure, label = made[name]
+        if name in view.beside:
+            parts.append(("described", {"text": label, "kind": view.beside[name]}))
+        parts.append(_plot(seen, name, figure, label))
+    return tuple(parts)
+
+
+def _steps(seen: SentenceState) -> dict:
+    """The player at the teacher's step. Only another revision moves a player, so here the step is part of
+    it."""
+    data = steps_view.data_of(seen, may_part=False)
+    return data | {"revision": f"{data['revision']} {data['step']}"}
 
 
 def _plot(seen: SentenceState, name: str, figure: go.Figure | Specification, label: str) -> ShownPart:
@@ -194,6 +208,8 @@ def _draw(picture: Picture) -> None:
                 markup.marked(data["tokens"])
             case "formulas":
                 _write(data)
+            case "described":
+                markup.paragraph(data["text"], data["kind"])
     for each in picture.paragraphs:
         markup.paragraph(each, "note")
 

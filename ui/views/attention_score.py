@@ -78,9 +78,13 @@ def _draw(state: SentenceState, values: Values) -> None:
         partial(_choose, COLUMN, state.keys[: _seen(state, row)], column),
     )
     if values[AS.name] == WITHOUT:
-        VIEW.draw_figures(state, values, "why_without")
+        VIEW.draw_figures(state, values, *_opened(state, values))
     else:
-        VIEW.draw_beside(state, values, why_query="kind-first", why_key="kind-second")
+        VIEW.draw_beside(state, values)
+
+
+def _opened(state: SentenceState, values: Values) -> tuple[str, ...]:
+    return ("why_without",) if values[AS.name] == WITHOUT else ("why_query", "why_key")
 
 
 def _choose(setting: Ordinal, tokens: Sequence[str], at: int) -> None:
@@ -173,6 +177,8 @@ VIEW = View(
     _draw,
     _figures_of,
     drawn=(AS,),
+    opened=_opened,
+    beside={"why_query": "kind-first", "why_key": "kind-second"},
     one_head=_head_of,
     intervenes=True,
     lacks=needs_answer(declared.decompose_attention_score, "lacks_residual"),

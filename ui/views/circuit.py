@@ -59,9 +59,19 @@ def _draw(state: SentenceState, values: Values) -> None:
     offers = [partial(_offer, state, circuit, edges)] if edges is not None and circuit.is_telling else []
     VIEW.draw_choices(*SETTINGS, *offers)
     if edges is None and values["circuit_as"] == GRAPH:
-        runs.ask_later(partial(state.ask, declared.circuit_edges, *_asked(state, values)))
+        runs.ask_later(partial(_complete, state, values))
     if circuit.is_telling:
-        VIEW.draw_figures(state, values, f"circuit_{values['circuit_as']}")
+        VIEW.draw_figures(state, values, *_opened(state, values))
+
+
+def _opened(state: SentenceState, values: Values) -> tuple[str, ...]:
+    return (f"circuit_{values['circuit_as']}",)
+
+
+def _complete(state: SentenceState, values: Values) -> None:
+    """Ask for the edges, which the graph draws and which take long."""
+    if values["circuit_as"] == GRAPH:
+        state.ask(declared.circuit_edges, *_asked(state, values))
 
 
 def _offer(state: SentenceState, circuit: Circuit, edges: CircuitEdges) -> None:
@@ -267,6 +277,8 @@ VIEW = View(
     _figures_of,
     on_click=lambda state, _: partial(open_known_head, state),
     drawn=SETTINGS,
+    opened=_opened,
+    complete=_complete,
     has_map=False,
     intervenes=True,
     lacks=needs_activations(declared.circuit),

@@ -72,7 +72,7 @@ def _draw(state: SentenceState, values: Values) -> None:
     names = list(_figures_of(state, values))
     VIEW.draw_figures(state, values, *names[:1])
     if len(names) > 1:
-        VIEW.draw_beside(state, values, fork_map_observed="kind-observed", fork_map_other="kind-instead")
+        VIEW.draw_beside(state, values)
 
 
 def _figures_of(state: SentenceState, values: Values) -> Figures:
@@ -156,6 +156,7 @@ VIEW = View(
     _draw,
     _figures_of,
     _on_click,
+    beside={"fork_map_observed": "kind-observed", "fork_map_other": "kind-instead"},
     intervenes=True,
     lacks=needs_answer(declared.alternative_continuation, "lacks_interventions"),
 ).declare()

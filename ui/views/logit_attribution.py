@@ -52,11 +52,16 @@ def _draw(state: SentenceState, values: Values) -> None:
     if values[AS.name] == PARTS:
         found = _attribution(state)
         VIEW.draw_choices(AS, partial(choose_step, state, found.questions[number_of(state, found)].row))
-        VIEW.draw_figures(state, values, "wrote")
-        return
-    VIEW.draw_choices(AS)
-    if state.kind in KINDS:
-        VIEW.draw_figures(state, values, "wrote_map")
+    else:
+        VIEW.draw_choices(AS)
+    if names := _opened(state, values):
+        VIEW.draw_figures(state, values, *names)
+
+
+def _opened(state: SentenceState, values: Values) -> tuple[str, ...]:
+    if values[AS.name] == PARTS:
+        return ("wrote",)
+    return ("wrote_map",) if state.kind in KINDS else ()
 
 
 def _figures_of(state: SentenceState, values: Values) -> Figures:
@@ -230,6 +235,7 @@ VIEW = View(
     _figures_of,
     _on_click,
     drawn=(AS,),
+    opened=_opened,
     tiles=_tiles,
     lacks=needs_answer(declared.direct_logit_attribution, "lacks_residual"),
 ).declare()

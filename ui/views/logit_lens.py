@@ -54,7 +54,11 @@ def _draw(state: SentenceState, values: Values) -> None:
         parts += [partial(choose_step, state, lens.questions[number_of(state, lens)].row)]
     options = [how for how in AS.options if lens.jamo or how != READ_JAMO]
     VIEW.draw_choices(partial(controls.choose_beside, AS, options), *parts)
-    VIEW.draw_figures(state, values, f"decided_{how}")
+    VIEW.draw_figures(state, values, *_opened(state, values))
+
+
+def _opened(state: SentenceState, values: Values) -> tuple[str, ...]:
+    return (f"decided_{_shown(values, _lens(state))}",)
 
 
 def _shown(values: Values, lens: LogitLens) -> str:
@@ -228,6 +232,7 @@ VIEW = View(
     _pictures,
     _on_click,
     drawn=(AS, PART, SIDE),
+    opened=_opened,
     has_map=False,
     lacks=needs_answer(declared.logit_lens, "lacks_residual"),
 ).declare()

@@ -71,7 +71,7 @@ def _draw(state: SentenceState, values: Values) -> None:
     """The head's map as it was and as it would be, side by side, and the probabilities and text of each
     version."""
     controls.show(INSTEAD)
-    VIEW.draw_beside(state, values, replace_observed="kind-observed", replace_instead="kind-instead")
+    VIEW.draw_beside(state, values)
     contrast, versions = _versions(state)
     markup.table(_table(contrast, versions), say("replace_table"), strong=_name(_chosen(versions, values)))
 
@@ -159,6 +159,7 @@ VIEW = View(
     _figures_of,
     _on_click,
     drawn=(INSTEAD,),
+    beside={"replace_observed": "kind-observed", "replace_instead": "kind-instead"},
     one_head=_one_head,
     intervenes=True,
     lacks=needs_experiment(declared.replaced),

@@ -103,8 +103,7 @@ def _draw(state: SentenceState, values: Values) -> None:
     if isinstance(other, str):
         return
     kind = _kind(state, other)
-    first, second = _maps_of(state, other, values)
-    VIEW.draw_beside(state, values, **{first: "kind-first", second: "kind-second"})
+    VIEW.draw_beside(state, values)
     if other.trace.shape(kind) != (1, 1):
         file = file_name(state, "second-heads")
         selection = _selection(state, other.trace, kind)
@@ -233,4 +232,9 @@ VIEW = View(
     _draw,
     _figures_of,
     drawn=(OTHER,),
+    beside={
+        "beside_first_map": "kind-first",
+        "beside_second_map": "kind-second",
+        "beside_difference_map": "kind-second",
+    },
 ).declare()

@@ -3,8 +3,8 @@
 The links are buttons that lead from one view to another.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
@@ -124,6 +124,12 @@ class View:
     figures: Callable[[SentenceState, Values], Figures] | None = None  # for the exported page and phones, too
     on_click: Callable[[SentenceState, str], Click | None] = lambda state, figure: None  # by a figure's name
     drawn: tuple[AnySetting, ...] = ()  # those of ``settings`` whose controls are beside the picture
+    # The names of the figures that are open now; None: all of them.
+    opened: Callable[[SentenceState, Values], Sequence[str]] | None = None
+    # Asks for all that the open figures show. A page draws them before it has the last of it, a phone after.
+    complete: Callable[[SentenceState, Values], None] = lambda state, values: None
+    # Figures that stand side by side -> the style of the description above each.
+    beside: Mapping[str, str] = field(default_factory=dict)
     choose: Callable[[SentenceState], None] | None = None  # own controls among the options
     framed: Callable[[SentenceState], list[tuple[int, int]]] | None = None  # heads to mark, see ``marked``
     has_map: bool = True  # whether it depends on kind, layer and head
@@ -183,12 +189,13 @@ class View:
                 title=picture_title(state),
             )
 
-    def draw_beside(self, state: SentenceState, values: Values, **kinds: str) -> None:
-        """Two figures side by side, by their names, each below its description in the style of its kind."""
+    def draw_beside(self, state: SentenceState, values: Values) -> None:
+        """The two figures of ``beside`` side by side, each below its description."""
         made = self.figures(state, values) if self.figures else {}
-        for place, (name, kind) in zip(st.columns(2), kinds.items(), strict=True):
+        names = [name for name in made if name in self.beside]
+        for place, name in zip(st.columns(2), names, strict=True):
             with place:
-                markup.paragraph(made[name][1], kind)
+                markup.paragraph(made[name][1], self.beside[name])
                 self.draw_figures(state, values, name)
 
     def marked(self, state: SentenceState) -> list[tuple[int, int]] | None:

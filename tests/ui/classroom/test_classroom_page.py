@@ -121,6 +121,16 @@ def test_every_view_has_a_picture_on_the_phone_and_the_calculation_is_whole(
     assert len(app.latex) > 3 and {"class_plot_1", "class_plot_3", "class_plot_5"} <= set(components(app))
 
 
+def test_a_phones_player_goes_where_the_teacher_goes(open_phone, rooms, correctors, opened):
+    correctors["transformer"] = ComputingCorrector()
+    at = {}
+    for step in (2, 3):
+        rooms.show(*opened, "attention", (*SHOWN, ("view", "steps"), ("step", str(step))))
+        at[step] = component(open_phone(), "class_steps_0")
+    assert [data["step"] for data in at.values()] == [2, 3]
+    assert at[2]["revision"] != at[3]["revision"]  # the player of the same revision stays where it is
+
+
 def test_a_phone_sees_what_the_teacher_marks_and_the_attention_once_it_is_revealed(open_phone, rooms, opened):
     asked = (*SHOWN, ("view", "predict"), ("marks", "0,3"))
     rooms.show(*opened, "attention", asked)

@@ -9,6 +9,7 @@ import pytest
 from classroom.classroom import Shown
 from ui.classroom import follow
 from ui.shell import runs
+from ui.views.view import View
 
 SECONDS = 10
 
@@ -54,3 +55,24 @@ def test_a_phone_that_waits_for_the_picture_of_another_gives_it_its_turn(monkeyp
         thread.join(SECONDS)
     assert found == ["a picture"] * 2
     assert len(made) == 1
+
+
+def test_a_phone_gets_the_open_figure_once_all_that_it_shows_is_known(monkeypatch):
+    known = []
+    view = View(
+        "a view of this test",
+        "laboratory",
+        0,
+        lambda state, values: "",
+        figures=lambda state, values: {
+            name: (f"{name} with {known}", f"about {name}") for name in ("first", "second")
+        },
+        opened=lambda state, values: ["second"],
+        complete=lambda state, values: known.append("lines"),
+        beside={"second": "kind-second"},
+    )
+    monkeypatch.setattr(follow, "_plot", lambda seen, name, figure, label: ("plot", figure))
+    assert follow._parts(view, SimpleNamespace(), {}) == (
+        ("described", {"text": "about second", "kind": "kind-second"}),
+        ("plot", "second with ['lines']"),
+    )

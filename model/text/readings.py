@@ -40,12 +40,12 @@ _JOINED = rf"(?:[은는을를와도의에]|에서|에게|으로|로|부터|까�
 _JOINED_TO_WORDS = (
     rf"{_JOINED}|과{_END}|가{_END}(?![ ](?:보|봐|본|볼|봤|주|줘|줄|야|라|있|계))"
     rf"|만{_END}(?![ ](?:원|명|개|년|번|달러))"
-    rf"|(?:입니다|입니까|이다|이며|이고|이?라는|이?라고|이란|예요|이에요){_END}"
+    rf"|(?:입니다|입니까|이다|이며|이고|이?라는|이?라고|이?라며|이?라면서|이란|예요|이에요){_END}"
 )
 # The particle, or a space and a particle. Groups are avoided: JavaScript has them in another order.
 PARTICLE = re.compile(
     rf"(?<=[0-9A-Za-z%℃)\]{MARKS}])(?:{_SHAPED})"
-    rf"|(?:(?<=[A-Za-z)\]])|(?<=[^\s][{MARKS}]))[ ](?:{_JOINED_TO_WORDS})"
+    rf"|(?:(?<=[A-Za-z)\]])|(?<=[^\s][{MARKS}]))[ ](?:{_JOINED_TO_WORDS})|(?<=[^\s][\"'”’])[ ][고며]{_END}"
     rf"|(?<=[0-9])[ ](?:[은는을를의에와]|에서|으로|로|입니다|이다){_END}"
 )
 BRACKETS = re.compile(rf"(?<=[0-9A-Za-z가-힣{MARKS}\]])[(\[][^()\[\]\n]+[)\]]\Z")

@@ -25,11 +25,17 @@ from rapidfuzz.distance import Levenshtein
 
 from model.text import hangul
 
+# What a sentence goes on with behind words that it quotes: "가자." 하고 말했다.
+_QUOTING = (
+    r"(?:(?:이?라|하|하시)?(?:고|며|면서)|(?:이?라)?[는던]|이?란|하(?:시?더니|자|니|던|는(?! 수)))"
+    r"[는도만]?(?![0-9A-Za-z가-힣])|했|하셨|하였|한다|하신다|합니다|하십니다"
+)
 # A sentence ends after . ! ? … (and closing quotes or brackets) where white space follows, and at
 # line breaks. "3.14" and "e.g" have no white space inside, so they stay whole. Each run of white space
 # is tried from its beginning only (the lookbehind): else a long one would take quadratic time.
 SENTENCE_BOUNDARY = re.compile(
-    r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]」』》]))\s+|(?<!\s)\s*[\n\r\u2028\u2029]\s*"
+    r"(?:(?<=[.!?…])|(?<=[.!?…][)\]]))\s+"
+    rf"|(?<=[.!?…][\"'”’」』》])\s+(?!\s|{_QUOTING})|(?<!\s)\s*[\n\r\u2028\u2029]\s*"
 )
 
 _LINE_END = re.compile(r"[\n\r\u2028\u2029]")

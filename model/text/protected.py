@@ -202,6 +202,7 @@ def verbatim_spans(text: str) -> tuple[Span, ...]:
 
 
 _LEFT_ALONE = tomllib.loads(Path(__file__).with_name("left_alone.toml").read_text("utf-8"))
+_NAMES = (*_LEFT_ALONE["names"].split(), *_LEFT_ALONE["species"].split())
 _PARTICLE = (
     "(?:으로|로|에서|에게|한테|까지|부터|처럼|보다|라고|이라고|이나|나|이랑|랑|조차|마저|밖에|들|"
     "[은는이가을를의에도와과만])*"
@@ -213,7 +214,7 @@ def _any_of(words: Iterable[str]) -> str:
 
 
 KEPT = re.compile(
-    rf"(?<!\w)(?:{_any_of(_LEFT_ALONE['names'].split())})(?={_PARTICLE}(?!\w))"
+    rf"(?<!\w)(?:{_any_of(_NAMES)})(?={_PARTICLE}(?!\w))"
     rf"|(?<!\w)(?:{_any_of(_LEFT_ALONE['coinages'].split())})|{'|'.join(_LEFT_ALONE['kept'])}"
 )
 DIALECT = re.compile("|".join(_LEFT_ALONE["dialect"]))

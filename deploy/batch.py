@@ -22,6 +22,7 @@ from typing import Any, cast
 
 import click
 
+from model.correction.answers import Network
 from model.stored.folder import (
     DEFAULT_MODEL,
     ModelFolderError,
@@ -193,7 +194,8 @@ def write_corrections(parts: FinishedParts, total: int, folder: Path, others: Se
 def write_heads(parts: FinishedParts, total: int, folder: Path, job: BatchJob) -> str:
     """Write ``heads.json`` and ``heads.csv``, as of ``python -m model heads`` without pruning."""
     path = Path(job.model)
-    network = SimpleNamespace(name=model_name(path), fingerprint=job.fingerprint, config=read_config(path))
+    described = SimpleNamespace(name=model_name(path), fingerprint=job.fingerprint, config=read_config(path))
+    network = cast(Network, described)  # a finished survey asks for nothing else
     whole = Survey(network, SurveyPlan((), job.effects, pruning=0))
     for number in range(total):
         pairs, _, data = parts.read(number).partition(b"\n")

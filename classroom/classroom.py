@@ -15,6 +15,7 @@ PRESENT = 20.0  # seconds for which a seat counts as present after its last call
 _COUNTED = 0.5  # seconds between two counts of those present
 _FREE = 300.0  # seconds of silence after which a seat without answers may be given to another phone
 MOST_OPTIONS, MOST_QUESTIONS, MOST_CHOSEN = 200, 16, 10
+MOST_QUIZZES = 16  # of which answers are kept; beyond them the oldest is forgotten
 LONGEST_NAME, LONGEST_OPTION, LONGEST_SETTINGS = 40, 60, 8_000  # characters
 
 Settings = tuple[tuple[str, str], ...]  # (name, value) of a view's settings, as in its address
@@ -106,9 +107,9 @@ class State:
 
 @dataclass(frozen=True)
 class Results:
-    """For the teacher: the number of seats for each first answer, by phase, question and option."""
+    """For the teacher, of one quiz: the number of seats for each first answer, by phase, question, option."""
 
-    quiz: Quiz | None
+    quiz: Quiz
     before: tuple[tuple[int, ...], ...]
     after: tuple[tuple[int, ...], ...]
     seats: tuple[int, int]  # that answered at least one question, before and after
@@ -118,7 +119,8 @@ class Results:
 class _Seat:
     heard: float
     chosen: tuple[int, ...] = ()  # of the present poll
-    checked: dict[str, dict[int, int]] = field(default_factory=dict)  # phase -> question -> its first answer
+    # (number of the quiz, phase) -> question -> its first answer
+    checked: dict[tuple[int, str], dict[int, int]] = field(default_factory=dict)
 
 
 class Classroom:
@@ -134,7 +136,8 @@ class Classroom:
         self._seats: dict[str, _Seat] = {}
         self._shown: Shown | None = None
         self._poll: Poll | None = None
-        self._quiz: Quiz | None = None
+        self._quiz: Quiz | None = None  # the last one that was opened
+        self._quizzes: list[Quiz] = []  # all whose answers are kept, the oldest first
         self._counts: list[int] = []
         self._answered = 0
         self._numbers = 0  # of polls and quizzes so far
@@ -158,7 +161,7 @@ class Classroom:
         if sitting is not None:
             sitting.heard = now
         revealed = self._poll is not None and self._poll.revealed
-        phase = self._quiz.phase if self._quiz else ""
+        asked = (self._quiz.number, self._quiz.phase) if self._quiz else (0, "")
         return State(
             self._version,
             self._count_present(now),
@@ -168,7 +171,7 @@ class Classroom:
             self._quiz,
             tuple(self._counts) if revealed else (),
             sitting.chosen if sitting else (),
-            tuple(sorted(sitting.checked.get(phase, ()))) if sitting else (),
+            tuple(sorted(sitting.checked.get(asked, ()))) if sitting else (),
         )
 
     def is_teacher(self, now: float, key: str) -> bool:
@@ -230,7 +233,8 @@ class Classroom:
     def check(self, now: float, key: str, asked: Quiz) -> None:
         """Open the questions of a plan before or after the lesson, or close them with an empty ``phase``.
 
-        Another plan, or another sentence, is another quiz, and forgets the answers to the one before.
+        Another plan, or another sentence, is another quiz. Answers to the ones before are kept until
+        ``forget_checks``, and a quiz that is opened again goes on where it was.
         """
         self._check_teacher(key)
         sizes, phase = tuple(asked.sizes), asked.phase
@@ -239,16 +243,30 @@ class Classroom:
         if not 1 <= len(sizes) <= MOST_QUESTIONS or not all(2 <= size <= MOST_CHOSEN for size in sizes):
             raise NotAllowedError(f"a quiz should have 1 to {MOST_QUESTIONS} questions")
         quiz = Quiz(_named(asked.plan), _bounded(asked.about), sizes, phase)
-        before = self._quiz
-        if before is not None and replace(before, number=0, phase=phase) == quiz:
-            quiz = replace(before, phase=phase)
+        same = (each for each in self._quizzes if replace(each, number=0, phase=phase) == quiz)
+        if found := next(same, None):
+            self._quiz = replace(found, phase=phase)
         else:
             self._numbers += 1
-            quiz = replace(quiz, number=self._numbers)
-            for sitting in self._seats.values():
-                sitting.checked = {}
-        self._quiz = quiz
+            self._quiz = replace(quiz, number=self._numbers)
+            self._quizzes.append(self._quiz)
+            self._forget_answers(self._quizzes[:-MOST_QUIZZES])
         self._version += 1
+
+    def forget_checks(self, now: float, key: str) -> None:
+        """Close the questions, and forget all answers to them."""
+        self._check_teacher(key)
+        self._forget_answers(self._quizzes)
+        self._quiz = None
+        self._version += 1
+
+    def _forget_answers(self, quizzes: Sequence[Quiz]) -> None:
+        numbers = {quiz.number for quiz in quizzes}
+        self._quizzes = [quiz for quiz in self._quizzes if quiz.number not in numbers]
+        for sitting in self._seats.values():
+            sitting.checked = {
+                asked: answers for asked, answers in sitting.checked.items() if asked[0] not in numbers
+            }
 
     def answer_check(self, now: float, seat: str, answer: QuizAnswer) -> None:
         """Take the answer of ``seat`` to one question of the quiz.
@@ -260,21 +278,25 @@ class Classroom:
             raise ClosedError("this is not asked any more")
         if not 0 <= question < len(quiz.sizes) or not 0 <= option < quiz.sizes[question]:
             raise NotAllowedError("this is no answer to the open question")
-        sitting.checked.setdefault(phase, {}).setdefault(question, option)
+        sitting.checked.setdefault((number, phase), {}).setdefault(question, option)
 
-    def results(self, now: float, key: str) -> Results:
-        """The number of seats for each answer; it does not tell which seat gave which."""
+    def results(self, now: float, key: str) -> tuple[Results, ...]:
+        """The number of seats for each answer to each quiz, the last one first; it does not tell which seat
+        gave which."""
         self._check_teacher(key)
-        sizes = self._quiz.sizes if self._quiz else ()
-        counts = {phase: [[0] * size for size in sizes] for phase in PHASES}
+        return tuple(self._results_of(quiz) for quiz in reversed(self._quizzes))
+
+    def _results_of(self, quiz: Quiz) -> Results:
+        counts = {phase: [[0] * size for size in quiz.sizes] for phase in PHASES}
         seats = dict.fromkeys(PHASES, 0)
         for sitting in self._seats.values():
-            for phase, answers in sitting.checked.items():
-                seats[phase] += 1
+            for phase in PHASES:
+                answers = sitting.checked.get((quiz.number, phase), {})
+                seats[phase] += bool(answers)
                 for question, option in answers.items():
                     counts[phase][question][option] += 1
-        before, after = (tuple(map(tuple, counts[phase])) for phase in (BEFORE, AFTER))
-        return Results(self._quiz, before, after, (seats[BEFORE], seats[AFTER]))
+        before, after = (tuple(map(tuple, counts[phase])) for phase in PHASES)
+        return Results(quiz, before, after, (seats[BEFORE], seats[AFTER]))
 
     def _check_teacher(self, key: str) -> None:
         if not self.is_teacher(0.0, key):

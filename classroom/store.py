@@ -95,8 +95,12 @@ class AnyClassrooms(ABC):
         """Take the answer of a seat to one question. Raises ClosedError for a quiz that is over."""
         self._call(Classroom.answer_check, code, seat, answer)
 
-    def results(self, code: str, key: str) -> Results:
-        """The number of seats for each answer. Raises NotTheTeacherError for another key."""
+    def forget_checks(self, code: str, key: str) -> None:
+        """Close the questions of plans and forget the answers. Raises NotTheTeacherError for another key."""
+        self._call(Classroom.forget_checks, code, key)
+
+    def results(self, code: str, key: str) -> tuple[Results, ...]:
+        """The number of seats for each answer to each quiz. Raises NotTheTeacherError for another key."""
         return self._call(Classroom.results, code, key)
 
 

@@ -8,6 +8,7 @@ import pytest
 from classroom.classroom import (
     AFTER,
     BEFORE,
+    MOST_QUIZZES,
     MOST_SEATS,
     PRESENT,
     ClosedError,
@@ -171,18 +172,35 @@ def test_first_answers_before_and_after_the_lesson_are_told_to_the_teacher_alone
     rooms.answer_check(code, one, QuizAnswer(number, AFTER, 0, 0))
     with pytest.raises(ClosedError):
         rooms.answer_check(code, one, QuizAnswer(number, BEFORE, 0, 0))
-    found = rooms.results(code, key)
+    (found,) = rooms.results(code, key)
     assert (found.before, found.after) == (((0, 1), (0, 0, 1)), ((1, 0), (0, 0, 0)))
     assert found.seats == (2, 1)
 
 
-def test_another_sentence_is_another_quiz(rooms, opened):
+def test_another_sentence_is_another_quiz_and_the_answers_to_both_are_kept(rooms, opened):
     code, key = opened
     seat = rooms.join(code)
     rooms.check(code, key, Quiz("plan", ABOUT, (2,), BEFORE))
-    rooms.answer_check(code, seat, QuizAnswer(rooms.state_of(code).quiz.number, BEFORE, 0, 1))
+    first = rooms.state_of(code).quiz.number
+    rooms.answer_check(code, seat, QuizAnswer(first, BEFORE, 0, 1))
     rooms.check(code, key, Quiz("plan", (("sentence", "다른 문장"),), (2,), AFTER))
-    assert rooms.results(code, key).before == ((0, 0),)
+    assert rooms.state_of(code, seat).checked == ()
+    assert [found.before for found in rooms.results(code, key)] == [((0, 0),), ((0, 1),)]
+    rooms.check(code, key, Quiz("plan", ABOUT, (2,), BEFORE))  # again, and the seat need not answer again
+    assert (rooms.state_of(code).quiz.number, rooms.state_of(code, seat).checked) == (first, (0,))
+
+
+def test_the_teacher_forgets_the_answers_and_the_oldest_quiz_makes_room(rooms, opened):
+    code, key = opened
+    seat = rooms.join(code)
+    for number in range(MOST_QUIZZES + 1):
+        rooms.check(code, key, Quiz("plan", (("sentence", str(number)),), (2,), BEFORE))
+        rooms.answer_check(code, seat, QuizAnswer(rooms.state_of(code).quiz.number, BEFORE, 0, 1))
+    found = rooms.results(code, key)
+    assert [dict(each.quiz.about)["sentence"] for each in found] == list(map(str, range(MOST_QUIZZES, 0, -1)))
+    assert all(each.seats == (1, 0) for each in found)
+    rooms.forget_checks(code, key)
+    assert rooms.results(code, key) == () and rooms.state_of(code).quiz is None
 
 
 # --- only the key speaks for the teacher ---
@@ -195,6 +213,7 @@ def teachers_calls(rooms, code, key):
         "reveal": lambda: rooms.reveal(code, key),
         "stop_asking": lambda: rooms.stop_asking(code, key),
         "check": lambda: rooms.check(code, key, Quiz("plan", (), (2,), BEFORE)),
+        "forget_checks": lambda: rooms.forget_checks(code, key),
         "results": lambda: rooms.results(code, key),
         "end": lambda: rooms.end(code, key),
     }

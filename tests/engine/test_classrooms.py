@@ -85,7 +85,7 @@ def test_a_class_meets_whatever_page_process_each_of_them_has(pages):
     assert phones.state_of(code).counts == (0, 1)
     teachers.check(code, key, Quiz("plan", ABOUT, (2, 2), BEFORE))
     phones.answer_check(code, seat, QuizAnswer(phones.state_of(code).quiz.number, BEFORE, 1, 0))
-    assert teachers.results(code, key).before == ((0, 0), (1, 0))
+    assert teachers.results(code, key)[0].before == ((0, 0), (1, 0))
     teachers.end(code, key)
     with pytest.raises(UnknownCodeError):
         phones.state_of(code)

@@ -45,12 +45,15 @@ _TRIED = "classroom_tried"  # (quiz, phase, question) -> the option that this se
 
 def begin(mine: Membership, plan: str, phase: str) -> str | None:
     """Ask a plan's questions about the sentence that the teacher shows. After the lesson the same questions
-    are asked about another sentence with a mistake of the same sort. Returns the key of the text that says
-    why they cannot start, or None. Raises EngineError and ClassroomError."""
-    state = mine.state()
+    are asked about another sentence with a mistake of the same sort. Questions that were asked before go on.
+    Returns the key of the text that says why they cannot start, or None. Raises EngineError and
+    ClassroomError."""
     about = address.shared("sentence")
-    if state.quiz is not None and state.quiz.plan == plan and phase == AFTER:
-        about = state.quiz.about
+    for each in loaders.classrooms().results(mine.code, mine.key):
+        same = dict(each.quiz.about).get("sentence") == dict(about).get("sentence")
+        if each.quiz.plan == plan and (phase == AFTER or same):
+            about = each.quiz.about
+            break
     with address.settings_of(about):
         seen = follow.sentence_state()
         if seen is None:
@@ -151,14 +154,14 @@ def show(mine: Membership, state: State, quiz: Quiz) -> None:
     if not checks:
         st.info(say("class_no_checks"))
         return
+    markup.paragraph(say(f"class_quiz_{quiz.phase}", count=len(checks)), "class-question")
     with address.settings_of(_of_phase(quiz.about, quiz.phase)):
         markup.corrected(*_sentence(follow.sentence_state()))
-    markup.paragraph(say(f"class_quiz_{quiz.phase}", count=len(checks)), "class-question")
     done = set(state.checked)
     with st.container(key="class_quiz_list"):
         for number, check in enumerate(checks):
             with st.container(key=f"class_quiz_{number}", gap="small"):
-                _ask(mine, quiz, number, check)
+                _ask(mine, quiz, number, check, number in done)
             done |= {number} if _tried(quiz, number) is not None else set()
     markup.paragraph(say("class_quiz_done", done=len(done), count=len(checks)), "note")
 
@@ -170,8 +173,11 @@ def _sentence(seen: SentenceState | None) -> tuple[str, list[tuple[int, int, str
     return seen.sentence.source, changes
 
 
-def _ask(mine: Membership, quiz: Quiz, number: int, check: Check) -> None:
+def _ask(mine: Membership, quiz: Quiz, number: int, check: Check, answered: bool) -> None:
+    """Before the lesson the first pick is final. After it, a wrong one may be changed, and does not count
+    again."""
     key = f"class_check_{quiz.number}_{quiz.phase}_{number}"
+    tried = _tried(quiz, number)
     st.pills(
         f"{number + 1}. {wording.plain_markdown(_question(check))}",
         range(len(check.options)),
@@ -179,8 +185,8 @@ def _ask(mine: Membership, quiz: Quiz, number: int, check: Check) -> None:
         key=key,
         on_change=_answer,
         args=(mine, quiz, number, key),
+        disabled=quiz.phase == BEFORE and (answered or tried is not None),
     )
-    tried = _tried(quiz, number)
     if tried is None or quiz.phase == BEFORE:  # who is told what is right has not been asked what they know
         return
     if check.is_right(tried):
@@ -223,37 +229,73 @@ def _option_label(option: str) -> str:
     return polls.option_label("needed", option)
 
 
-def distribution(results: Results) -> None:
-    """How the class answered, before and after, and the file to take along. Raises EngineError."""
-    if results.quiz is None or not sum(results.seats):
+def answered(mine: Membership) -> list[Results]:
+    """The quizzes with answers, the last one first. Raises EngineError and ClassroomError."""
+    return [each for each in loaders.classrooms().results(mine.code, mine.key) if sum(each.seats)]
+
+
+def distributions(mine: Membership, found: Iterable[Results]) -> None:
+    """How the class answered each quiz, and the button that forgets it all. Raises EngineError."""
+    shown = [_distribution(each) for each in found]
+    if not any(shown):
         return
+    with st.popover(say("class_results_forget"), key="class_results_forget"):
+        markup.paragraph(say("class_results_forget_meaning"), "note")
+        st.button(
+            say("class_results_forget_now"),
+            key="class_results_forget_now",
+            on_click=loaders.classrooms().forget_checks,
+            args=(mine.code, mine.key),
+        )
+
+
+def _distribution(results: Results) -> bool:
+    """The table of one quiz, and the file to take along; False where this page process would ask other
+    questions."""
     both = [_checks_of(results.quiz, phase) for phase in PHASES]
     if not all(both):
-        return
-    markup.paragraph(say("class_results", before=results.seats[0], after=results.seats[1]), "class-question")
+        return False
+    plan, (before, after) = plan_name(results.quiz.plan), results.seats
+    markup.paragraph(say("class_results", plan=plan, before=before, after=after), "class-question")
+    sentences = {phase: dict(_of_phase(results.quiz.about, phase)).get("sentence", "") for phase in PHASES}
+    markup.paragraph(say("class_results_sentences", **sentences), "note")
     # here, because it would be a third of the first page's imports, and that page does not need it
     import pandas as pd
 
+    # Before the lesson a projector does not give away what is right.
     rows = [
-        (
-            _question(before),
-            _share(results.before[number], before),
-            _share(results.after[number], after),
-            _change((results.before[number], before), (results.after[number], after)),
-        )
-        for number, (before, after) in enumerate(zip(*both, strict=True))
+        _row(results, number, checks, bool(after)) for number, checks in enumerate(zip(*both, strict=True))
     ]
-    names = [f"{number}. {row[0]}" for number, row in enumerate(rows, start=1)]
-    columns = [say(f"class_results_{name}") for name in ("before", "after", "change")]
-    markup.table(pd.DataFrame([row[1:] for row in rows], names, columns), say("class_results_label"))
+    names = [str(number) for number in range(1, len(rows) + 1)]
+    columns = ("asked_before", "before", "asked_after", "after", "change")
+    table = pd.DataFrame(rows, names, [say(f"class_results_{name}") for name in columns])
+    markup.table(table, say("class_results_label"))
     st.download_button(
         say("class_results_csv"),
         to_csv(results, *both),
         file_name=f"class-{results.quiz.plan}.csv",
         mime="text/csv",
-        key="class_results_csv",
+        key=f"class_results_csv_{results.quiz.number}",
         on_click="ignore",
     )
+    return True
+
+
+def plan_name(plan: str) -> str:
+    """The lesson plan in words."""
+    return say(f"class_plan_{plan.replace('-', '_')}")
+
+
+def _row(results: Results, number: int, checks: tuple[Check, Check], solved: bool) -> tuple[str, ...]:
+    """A question as it was asked before and after the lesson, and how many were right."""
+    both = (results.before[number], checks[0]), (results.after[number], checks[1])
+    cells = [text for counts, check in both for text in (_asked(check, solved), _share(counts, check))]
+    return (*cells, _change(*both))
+
+
+def _asked(check: Check, solved: bool) -> str:
+    right = _option_label(check.options[check.right])
+    return say("class_results_solved", question=_question(check), right=right) if solved else _question(check)
 
 
 def _share(counts: tuple[int, ...], check: Check) -> str:

@@ -1,6 +1,7 @@
 """Page of the classroom: open or join a class, follow the teacher, answer polls and quizzes."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -13,7 +14,7 @@ from model import ModelFolderError
 from ui.asking import loaders, models
 from ui.classroom import follow, lessons, polls, quiz, session
 from ui.classroom.session import Membership
-from ui.shell import header, markup, runs
+from ui.shell import address, header, markup, runs
 from ui.wording import say
 
 _SAID = "classroom_said"  # the key of the text that says why a poll or quiz could not start
@@ -101,7 +102,9 @@ def _words_about_the_class(mine: Membership, state: State) -> str:
         "answered": state.answered,
     }
     if mine.teaches and state.poll is None and state.quiz is not None and state.quiz.phase:
-        results = loaders.classrooms().results(mine.code, mine.key)
+        number = state.quiz.number
+        every = loaders.classrooms().results(mine.code, mine.key)
+        results = next(each for each in every if each.quiz.number == number)
         counts = results.before if state.quiz.phase == BEFORE else results.after
         return say("class_count_quiz", **values, each=" · ".join(str(sum(each)) for each in counts))
     return say("class_count_answered" if state.poll is not None else "class_count", **values)
@@ -127,8 +130,10 @@ def _show_news(mine: Membership) -> None:
             follow.show(mine, state)
         # While questions run, the line above says how many have answered each; a projector shows no more.
         if mine.teaches and state.poll is None and (state.quiz is None or not state.quiz.phase):
-            quiz.distribution(loaders.classrooms().results(mine.code, mine.key))
-            _show_invitation(mine)
+            results = quiz.answered(mine)
+            with st.expander(say("class_invite"), key="class_invite") if results else nullcontext():
+                _show_invitation(mine)
+            quiz.distributions(mine, results)
     except loaders.StillLoading:
         session.draw_again()
         st.info(say("class_loading"))
@@ -179,8 +184,10 @@ def _show_questions(mine: Membership) -> None:
                 args=(polls.ask, mine, kind),
             )
     with st.popover(say("class_quiz"), key="class_quiz", icon=":material/checklist:"):
+        sentence = address.get("sentence") or say("class_no_sentence")
+        markup.paragraph(say("class_quiz_meaning", sentence=sentence), "note")
         for plan in PLANS:
-            markup.paragraph(say(f"class_plan_{plan.replace('-', '_')}"), "label")
+            markup.paragraph(quiz.plan_name(plan), "label")
             for phase in (BEFORE, AFTER):
                 st.button(
                     say(f"class_phase_{phase}"),

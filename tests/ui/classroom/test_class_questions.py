@@ -98,10 +98,38 @@ def test_questions_before_and_after_the_lesson_reach_the_teacher_as_counts_witho
     phone = touch(phone.run(), f"class_check_{quiz.number}_{AFTER}_0", 1)
     assert sum(told()) == 1
     teacher = press(teacher.run(), "class_stop")
-    found = rooms.results(code, teacher.session_state["classroom_membership"].key)
+    (found,) = rooms.results(code, teacher.session_state["classroom_membership"].key)
     assert sum(found.before[0]) == sum(found.after[0]) == 1
     assert found.before[0][0] == found.after[0][1] == 1
-    assert KO["class_results"].format(before=1, after=1) in html(teacher)
+    plan = KO["class_plan_lesson_plan"]
+    assert KO["class_results"].format(plan=plan, before=1, after=1) in html(teacher)
+
+
+def test_another_test_keeps_the_results_and_both_questions_stand_in_the_table(
+    open_app, rooms, taught, opened
+):
+    teacher, code = taught
+    for plan, phase in (("lesson-plan", BEFORE), ("lesson-plan", AFTER), ("lesson-plan-50", BEFORE)):
+        teacher = press(teacher.run(), f"class_quiz_{plan}_{phase}")
+        number = rooms.state_of(code).quiz.number
+        touch(open_app("classroom", **{"class": code}), f"class_check_{number}_{phase}_0", 0)
+        teacher = press(teacher.run(), "class_stop")
+    assert [each.seats for each in rooms.results(*opened)] == [(1, 0), (1, 1)]
+    teacher = press(teacher.run(), "class_quiz_lesson-plan_after")  # by mistake
+    teacher = press(teacher, "class_stop")
+    assert [each.seats for each in rooms.results(*opened)] == [(1, 0), (1, 1)]
+    for name in ("asked_before", "asked_after"):
+        assert html(teacher).count(f">{KO[f'class_results_{name}']}</th>") == 2
+    press(teacher, "class_results_forget_now")
+    assert rooms.results(*opened) == ()
+
+
+def test_before_the_lesson_a_pick_is_final_also_on_a_phone_that_comes_back(open_app, rooms, taught):
+    press(taught[0], "class_quiz_lesson-plan_before")
+    number = rooms.state_of(taught[1]).quiz.number
+    phone = touch(open_app("classroom", **{"class": taught[1]}), f"class_check_{number}_{BEFORE}_2", 0)
+    final = {each.key: each.disabled for each in phone.button_group}
+    assert final[f"class_check_{number}_{BEFORE}_2"] and not final[f"class_check_{number}_{BEFORE}_1"]
 
 
 def test_a_wrong_answer_gets_a_hint_and_may_be_changed(open_app, rooms, taught):

@@ -85,6 +85,11 @@ class Circuit(Result):
         return bool(self.members) and not holds(self.without, self.goal).any()
 
     @property
+    def kept(self) -> float:
+        """The score of the members alone, in nats."""
+        return self.empty + self.faithfulness * (self.score - self.empty)
+
+    @property
     def gap(self) -> float:
         """|F(M) - F(C)| of Wang et al. (2023) in nats: the distance of the circuit's score from the whole."""
         return abs(1 - self.faithfulness) * (self.score - self.empty)

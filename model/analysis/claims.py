@@ -4,8 +4,10 @@ A claim comes from an observation (direct logit attribution, attention, logit le
 circuit). Then the part that it names is changed in a pass, and the score, or the attention weight, is
 measured again. It counts where the change is larger than those by random parts of the same kind in random
 rows (``null_losses``, ``null_weights``, ``null_streams``), a circuit where it keeps more than random sets of
-the same kinds: p < LEVEL, where p is at least 1/(n + 1) after n draws. "cause" and "alone" hold by their
-sign, since they tell which of two tokens is preferred. A claim that fails its test is kept and marked.
+the same kinds: p < LEVEL, where p is at least 1/(n + 1) after n draws. "cause" and "alone" have no null and
+hold by their sign, since they tell which of two tokens is preferred. A claim that fails its test is kept and
+marked. "cause" is not claimed where the clean run prefers the typed text, and "decided" not where the
+corrupted run does not lower the score (``is_lowered``).
 
 The score is that of the question: of a change log p(fix) - log p(keep) where it begins, in nats.
 """
@@ -23,7 +25,7 @@ from model.analysis.ablation import corpus_means, everyday_pairs, known_pairs
 from model.analysis.attention_scores import KEY, AttentionCell, ReadSides, decompose_attention_score
 from model.analysis.circuits import find_circuit
 from model.analysis.contrasts import CleanRun, Edit, Ids, Metric, scores_of
-from model.analysis.patching import CorruptedRun, exchanges
+from model.analysis.patching import CorruptedRun, exchanges, is_lowered
 from model.analysis.residual_stream import (
     ATTRIBUTION_TAPS,
     KINDS,
@@ -40,6 +42,10 @@ from model.text.tokenizer import Tokenizer
 from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, tap
 
 SCORE, LOOK = "score", "look"
+# The pair of numbers of a claim: before and after an ablation, or an exchange of a character; the corrupted
+# run before and after a value of the clean run restores it; the whole, and the part that keeps the score.
+ABLATED, EXCHANGED, RESTORED, KEPT = "ablated", "exchanged", "restored", "kept"
+_INTERVENTIONS = {"cause": EXCHANGED, "decided": RESTORED, "circuit": KEPT, "alone": KEPT}
 LEVEL = 0.01  # p-value below which a claim holds against the null of random parts
 ATTENTION_TAPS = (*KINDS, *(tap(kind, part) for kind in KINDS for part in ("value", "heads")))
 DRAWS = 200  # random parts of each kind in the null, so that p can be as low as 1/201
@@ -58,7 +64,7 @@ class Claim:
     """
 
     name: str  # one of CLAIMS
-    before: float  # observed
+    before: float  # observed, of "decided" in the corrupted run
     after: float  # intervened
     holds: bool
     facts: dict[str, Fact] = field(default_factory=dict)  # the nodes, characters and numbers of its sentence
@@ -68,6 +74,15 @@ class Claim:
     def difference(self) -> float:
         """After minus before, in the unit of ``measured``."""
         return self.after - self.before
+
+    @property
+    def intervention(self) -> str:
+        """The kind of intervention between both numbers: ABLATED, EXCHANGED, RESTORED or KEPT.
+
+        >>> Claim("decided", -1.4, 5.9, True).intervention
+        'restored'
+        """
+        return _INTERVENTIONS.get(self.name, ABLATED)
 
     def number(self, name: str) -> float:
         """A fact that is a number."""
@@ -294,7 +309,7 @@ def without_key(found: Mapping[str, np.ndarray], node: Node, row: int, key: int)
 def _cause(context: ClaimContext) -> Iterator[Claim]:
     """A character beside the mistake causes the correction: with another one the fix is not preferred."""
     run = context.corrupted
-    if run is None or context.edit.metric is not None:
+    if run is None or context.edit.metric is not None or context.score <= 0:
         return
     tokenizer = context.corrector.tokenizer
     ids = run.ids(tokenizer)[0], context.ids[1]
@@ -306,7 +321,7 @@ def _cause(context: ClaimContext) -> Iterator[Claim]:
     differ = [pair for pair in zip(*both, strict=True) if pair[0] != pair[1]]
     before, instead = ("".join(some) for some in zip(*differ, strict=True))
     (after,) = context.scores([()], ids=ids).tolist()
-    yield context.claim("cause", after, after < 0 < context.score, character=before, other=instead)
+    yield context.claim("cause", after, after < 0, character=before, other=instead)
 
 
 def _looked(context: ClaimContext) -> Iterator[Claim]:
@@ -368,7 +383,8 @@ def _decided(context: ClaimContext) -> Iterator[Claim]:
     patched into the corrupted run it restores more of the score than that place of random rows does.
 
     No claim is made where the network does not end on the fix, which it has then not decided for, or reads it
-    after its last sub-layer alone, whose output is the score itself, or scores the corrupted text alike.
+    after its last sub-layer alone, whose output is the score itself, or where the corrupted run does not
+    lower the score.
     """
     weights, stream = context.network.output_weights, context.found["decoder_residual"][:, context.row]
     read = (weights.read("decoder", stream) @ weights.vocabulary.T + weights.bias).argmax(axis=-1)
@@ -379,11 +395,12 @@ def _decided(context: ClaimContext) -> Iterator[Claim]:
     patches = [(Patch("decoder_residual", place, each, context.row),) for each in (stream[place], *others)]
     ids = run.ids(context.corrector.tokenizer)[0], context.ids[1]
     before, after, *null = context.scores([(), *patches], ids=ids).tolist()
-    if abs(context.score - before) < context.edit.least:
+    if not is_lowered(context.score, before, context.edit.least):
         return
     p, share = p_value(np.array(null), after), (after - before) / (context.score - before)
-    facts: dict[str, Fact] = {"place": place, "twin": run.source, "twin_score": before, "share": share}
-    yield context.claim("decided", after, p < LEVEL and before < after, **facts, p=p, draws=len(null))
+    facts: dict[str, Fact] = {"place": place, "twin": run.source, "score": context.score, "share": share}
+    facts |= {"p": p, "draws": len(null)}
+    yield Claim("decided", before, after, p < LEVEL and before < after, facts)
 
 
 def _circuit(context: ClaimContext) -> Iterator[Claim]:
@@ -393,11 +410,13 @@ def _circuit(context: ClaimContext) -> Iterator[Claim]:
         return
     yield context.claim(
         "circuit",
-        found.empty + found.faithfulness * (found.score - found.empty),
+        found.kept,
         found.p < LEVEL,
         members=len(found.members),
         parts=len(found.nodes),
         share=found.faithfulness,
+        empty=found.empty,
+        score=found.score,
         random=float(found.random.mean()),
         p=found.p,
         draws=len(found.random),

@@ -30,6 +30,8 @@ from model.trace.interventions import Contrast, Patch, tap
 SUBSTITUTES = "가나다리마사자하고도이"
 NO_PLACE = -1
 PARTS = ("residual", "output", "heads")  # of a side, or of a kind of attention
+HALF = 0.5  # of the clean score that a corrupted run has to lose, and of the difference that a value restores
+_TIE = 0.01  # shares nearer to the largest than this are as large: the later place is named
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,15 @@ def corrupted_by_sentence(edit: Edit, other: str, row: int | None = None) -> Cor
     return CorruptedRun(edit, other, written, places, (0, *read))
 
 
+def is_lowered(score: float, corrupted: float, least: float = LEAST_SCORE) -> bool:
+    """Whether a corrupted run loses at least HALF of the clean run's score, and ``least``.
+
+    >>> is_lowered(12.5, -8.4), is_lowered(19.4, 18.8), is_lowered(-16.4, -14.1)
+    (True, False, False)
+    """
+    return score - corrupted >= max(HALF * abs(score), least)
+
+
 @dataclass(frozen=True)
 class Exchanges(Result):
     """Corrupted runs, each with another substitute for one token, or over another text.
@@ -128,15 +139,22 @@ class Exchanges(Result):
     ``others``: the scores of exchanges at other places, by place.
     """
 
+    score: float  # of the clean run, in nats
     place: int  # in the source: where the median score is lowest; NO_PLACE of other texts
     runs: tuple[CorruptedRun, ...]  # (N,)
     scores: np.ndarray  # (N,) float64 nats
     others: dict[int, np.ndarray]
+    least: float = LEAST_SCORE  # ``Edit.least``
 
     @property
     def median(self) -> CorruptedRun:
         """The run with the median score, the lower one of two."""
         return self.runs[int(np.argsort(self.scores, kind="stable")[(len(self.runs) - 1) // 2])]
+
+    @property
+    def lowers(self) -> bool:
+        """Whether the median run lowers the score (``is_lowered``); else it says nothing of the mistake."""
+        return is_lowered(self.score, float(self.scores[self.runs.index(self.median)]), self.least)
 
 
 def exchanges(corrector: Network, edit: Edit, texts: Sequence[str] = ()) -> Exchanges:
@@ -161,10 +179,11 @@ def exchanges(corrector: Network, edit: Edit, texts: Sequence[str] = ()) -> Exch
     """
     run, tokenizer, source = CleanRun(corrector, edit), corrector.tokenizer, edit.source
     row, ids = run.contrast.row, run.ids[0]
+    (clean,) = run.scores([()]).tolist()
     if texts:
         given = tuple(corrupted_by_text(corrector, edit, each) for each in texts)
         each_score = [run.scores([()], ids=each.ids(tokenizer)) for each in given]
-        return Exchanges(NO_PLACE, given, np.concatenate(each_score), {})
+        return Exchanges(clean, NO_PLACE, given, np.concatenate(each_score), {}, edit.least)
     if not run.network.layers("encoder") or len(ids) != len(source) + 1:
         raise ValueError("a character can be exchanged where each token is one: give other texts of a length")
     places = [place for place in _exchangeable(edit, row) if not source[place].isspace()]
@@ -182,7 +201,7 @@ def exchanges(corrector: Network, edit: Edit, texts: Sequence[str] = ()) -> Exch
         for place, other in tried
         if place == chosen
     )
-    return Exchanges(chosen, tuple(runs), by_place.pop(chosen), by_place)
+    return Exchanges(clean, chosen, tuple(runs), by_place.pop(chosen), by_place, edit.least)
 
 
 def _exchangeable(edit: Edit, row: int) -> list[int]:
@@ -227,6 +246,13 @@ class ActivationPatching(Result):
     corrupted_score: float
     patched: np.ndarray  # (P, N) float32, scores; nan where the position has no counterpart
     least: float = LEAST_SCORE  # ``Edit.least``
+    exchanged: tuple[int, ...] = ()  # positions (of N) whose token the corrupted run does not share
+    of_stream: bool = False  # whether the places are those of the residual stream, the first before any layer
+
+    @property
+    def is_lowered(self) -> bool:
+        """Whether the corrupted run lowers the score, see the function ``is_lowered``."""
+        return is_lowered(self.score, self.corrupted_score, self.least)
 
     @property
     def is_telling(self) -> bool:
@@ -243,10 +269,30 @@ class ActivationPatching(Result):
         return ((self.patched - self.corrupted_score) / difference).astype(np.float32)
 
     def strongest(self) -> tuple[int, int]:
-        """The place and the position that restore most."""
+        """The place and the position that restore most, of equal ones the last place.
+
+        The exchanged tokens themselves at the start of the stream, which restore the input, do not count.
+        """
         found = np.where(np.isnan(self.restored), -np.inf, self.restored)
-        place, position = np.unravel_index(found.argmax(), found.shape)
+        if self.of_stream:
+            found[0, list(self.exchanged)] = -np.inf
+        place, position = np.argwhere(found >= found.max() - _TIE)[-1]
         return int(place), int(position)
+
+    def stays(self) -> tuple[int, int] | None:
+        """The last place at which an exchanged token's own position restores at least HALF; None for none."""
+        found = [cell for cell in self._halves() if cell[1] in self.exchanged]
+        return found[-1] if found else None
+
+    def arrives(self) -> tuple[int, int] | None:
+        """The first place at which another position restores at least HALF, and the most; None for none."""
+        found = [cell for cell in self._halves() if cell[1] not in self.exchanged]
+        first = [cell for cell in found if cell[0] == found[0][0]]
+        return max(first, key=lambda cell: float(self.restored[cell]), default=None)
+
+    def _halves(self) -> list[tuple[int, int]]:
+        """The cells that restore at least HALF, in the order of the places."""
+        return [(int(place), int(position)) for place, position in np.argwhere(self.restored >= HALF)]
 
 
 def activation_patching(
@@ -303,4 +349,15 @@ def activation_patching(
     patched = np.full((len(places), len(matched)), np.nan, np.float32)
     patched[tuple(zip(*cells, strict=True))] = scores
     (score,) = score_of(found["logits"][-1:], clean.contrast, run.edit.metric).tolist()
-    return ActivationPatching(clean.contrast, run.source, score, float(corrupted), patched, run.edit.least)
+    before, after = (clean.network.inputs(*each)[not of.startswith("encoder")] for each in (clean.ids, other))
+    exchanged = (n for n, at in enumerate(matched) if at == NO_PLACE or before[n] != after[at])
+    return ActivationPatching(
+        clean.contrast,
+        run.source,
+        score,
+        float(corrupted),
+        patched,
+        run.edit.least,
+        tuple(exchanged),
+        part == "residual",
+    )

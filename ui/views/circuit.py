@@ -13,6 +13,7 @@ import streamlit as st
 import viz
 from engine import questions as declared
 from model.analysis.circuits import BEYOND, Circuit, holds
+from model.analysis.patching import is_lowered
 from model.analysis.path_patching import Character, CircuitEdges, Edge, attribution_graph
 from model.trace.interventions import SUBLAYERS, Head, Node
 from ui.sentence.state import SentenceState
@@ -20,7 +21,7 @@ from ui.shell import runs
 from ui.shell.settings import Choice
 from ui.views.drawings import before_after
 from ui.views.view import Figures, Values, View, file_name, idea, needs_activations, open_known_head
-from ui.wording import change_in_words, head_name, percent, say, share_kept
+from ui.wording import change_in_words, head_name, nats, percent, say, share_kept
 from viz.figure import Specification
 from viz.labels import visible_token
 
@@ -44,6 +45,12 @@ def _circuit(state: SentenceState, values: Values) -> Circuit | None:
     return both[0] if both else state.ask(declared.circuit, *_asked(state, values))
 
 
+def _tells(circuit: Circuit, values: Values) -> bool:
+    """Whether a circuit exists; against corrupted values only where they take enough of the score."""
+    against = values["circuit_instead"] == "twin"
+    return circuit.is_telling and (not against or is_lowered(circuit.score, circuit.empty))
+
+
 def _edges(state: SentenceState, values: Values) -> CircuitEdges | None:
     """Its edges; None until they were asked for, which takes long."""
     both = state.known(declared.circuit_edges, *_asked(state, values))
@@ -56,11 +63,11 @@ def _draw(state: SentenceState, values: Values) -> None:
     circuit, edges = _circuit(state, values), _edges(state, values)
     if circuit is None:
         return
-    offers = [partial(_offer, state, circuit, edges)] if edges is not None and circuit.is_telling else []
+    offers = [partial(_offer, state, circuit, edges)] if edges is not None and _tells(circuit, values) else []
     VIEW.draw_choices(*SETTINGS, *offers)
     if edges is None and values["circuit_as"] == GRAPH:
         runs.ask_later(partial(_complete, state, values))
-    if circuit.is_telling:
+    if _tells(circuit, values):
         VIEW.draw_figures(state, values, *_opened(state, values))
 
 
@@ -90,7 +97,7 @@ def _offer(state: SentenceState, circuit: Circuit, edges: CircuitEdges) -> None:
 def _figures_of(state: SentenceState, values: Values) -> Figures:
     """All three; nothing where the parts add nothing to the score."""
     circuit = _circuit(state, values)
-    if circuit is None or not circuit.is_telling:
+    if circuit is None or not _tells(circuit, values):
         return {}
     made = {
         "circuit_graph": _graph(state, circuit, _edges(state, values)),
@@ -231,11 +238,15 @@ def _describe(state: SentenceState, values: Values) -> str:
     circuit, change = _circuit(state, values), state.explained
     if circuit is None:
         return say("circuit_same_token")
-    if not circuit.is_telling:
-        return say(f"circuit_nothing_{values['circuit_instead']}", change=change_in_words(change))
+    ends = {"score": nats(circuit.score), "empty": nats(circuit.empty)}
+    if not _tells(circuit, values):
+        return say(f"circuit_nothing_{values['circuit_instead']}", change=change_in_words(change), **ends)
     return say(
         "circuit_reading",
         change=change_in_words(change),
+        **ends,
+        reference=say(f"circuit_empty_{values['circuit_instead']}"),
+        kept=nats(circuit.kept),
         count=len(circuit.members),
         parts=len(circuit.nodes),
         share=share_kept(say, circuit.faithfulness),
@@ -249,7 +260,7 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
         say(f"circuit_instead_note_{values['circuit_instead']}"),
     ]
     circuit = None if VIEW.message(state) else _circuit(state, values)
-    if circuit is not None and circuit.is_telling:
+    if circuit is not None and _tells(circuit, values):
         told.append(
             say(
                 "circuit_measures",

@@ -52,7 +52,7 @@ def _clause(state: SentenceState, explanation: Explanation, claim: Claim) -> str
     clause = say(text, **{name: visible_token(token) for name, token in tokens.items()} | facts)
     if "p" not in claim.facts:
         return clause
-    return f"{clause} " + say("receipt_p", p=f"{claim.number('p'):.3f}", draws=str(claim.facts["draws"]))
+    return f"{clause} " + say("receipt_p", p=f"{claim.number('p'):.3g}", draws=str(claim.facts["draws"]))
 
 
 def _told(name: str, value: object) -> str:
@@ -83,10 +83,13 @@ def _article(state: SentenceState) -> str | None:
 
 
 def _numbers(claim: Claim) -> str:
-    """The score, or a weight of attention, before and after the ablation."""
-    if claim.measured == LOOK:
-        return say("receipt_weights", before=probability(claim.before), after=probability(claim.after))
-    return say("receipt_numbers", before=nats(claim.before), after=nats(claim.after))
+    """The score, or a weight of attention, before and after the intervention, which is named."""
+    text, written = ("receipt_weights", probability) if claim.measured == LOOK else ("receipt_numbers", nats)
+    return say(text, pair=_pair(claim), before=written(claim.before), after=written(claim.after))
+
+
+def _pair(claim: Claim) -> str:
+    return say(f"receipt_pair_{claim.intervention}")
 
 
 def _mark(claim: Claim) -> str:
@@ -99,11 +102,15 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
     if found is None:
         return {}
     rows = [
-        viz.Measured(f"{_mark(claim)} {say(f'receipt_{claim.name}_short')}", claim.before, claim.after)
+        viz.Measured(
+            f"{_mark(claim)} {say(f'receipt_{claim.name}_short')} ({_pair(claim)})", claim.before, claim.after
+        )
         for claim in found.claims
         if claim.measured != LOOK
     ]
-    return {"receipts": (before_after(state, rows, say("receipt_score")), say("receipt_label"))}
+    names = say("receipt_before"), say("receipt_after")
+    figure = before_after(state, rows, say("receipt_score"), names)
+    return {"receipts": (figure, say("receipt_label"))}
 
 
 def _describe(state: SentenceState, values: Values) -> str:

@@ -3,6 +3,7 @@
 The clean run is the typed sentence.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,7 @@ from ui.shell.settings import Choice
 from ui.views import side_by_side
 from ui.views.logit_lens import places, side_of
 from ui.views.view import Click, Figures, Values, View, idea, needs_activations, open_head
-from ui.wording import change_in_words, head_name, nats, percent, say
+from ui.wording import change_in_words, head_name, nats, say, share_kept
 from viz.labels import visible_token
 
 RESIDUAL, OUTPUT, HEADS = "residual", "output", "heads"
@@ -46,9 +47,9 @@ def _draw(state: SentenceState, values: Values) -> None:
 
 
 def _figures_of(state: SentenceState, values: Values) -> Figures:
-    """The map; nothing without a corrupted run, or if both runs hardly differ."""
+    """The map; nothing without a corrupted run, or where it says nothing of the question."""
     found = _patched(state, values)
-    if not found or not found[0].is_telling:
+    if not found or not _tells(found[0], values):
         return {}
     side = values[SIDE.name]
     returned = np.concatenate([each.restored for each in found])
@@ -70,6 +71,11 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         theme=state.theme,
     )
     return {"patched": (figure, say("patch_label", side=say(f"patch_side_{side}")))}
+
+
+def _tells(found: ActivationPatching, values: Values) -> bool:
+    """Whether the two scores differ, and an exchanged character takes enough of this sentence's."""
+    return found.is_telling and (values[CORRUPTED.name] != "changed" or found.is_lowered)
 
 
 def _groups(values: Values, returned: np.ndarray) -> list[np.ndarray]:
@@ -119,23 +125,52 @@ def _on_click(state: SentenceState, figure: str) -> Click | None:
 
 
 def _describe(state: SentenceState, values: Values) -> str:
-    """The place from which most returns."""
+    """Both scores, and the places at which the difference returns."""
     change, found = state.explained, _patched(state, values)
     if not found:
         return say(f"patch_no_twin_{values[CORRUPTED.name]}", wrong=visible_token(change.wrong))
-    corrupted = found[0].corrupted
-    if not found[0].is_telling:
-        return say("patch_alike", twin=corrupted)
-    returned = np.concatenate([each.restored for each in found])
-    place, position = np.unravel_index(np.nan_to_num(returned, nan=-np.inf).argmax(), returned.shape)
+    if not _tells(found[0], values) and values[CORRUPTED.name] != "changed":
+        return say("patch_alike", twin=found[0].corrupted)
+    told = _places(state, values, found) if _tells(found[0], values) else ""
+    reading = "patch_reading" if told else "patch_not_lowered"
+    return say(reading, change=change_in_words(change), told=told, **_scores(found[0]))
+
+
+def _scores(found: ActivationPatching) -> dict[str, str]:
+    return {
+        "score": nats(found.score),
+        "twin_score": nats(found.corrupted_score),
+        "twin": found.corrupted,
+    }
+
+
+def _places(state: SentenceState, values: Values, found: list[ActivationPatching]) -> str:
+    """Of the stream the last place of the exchanged character and the first of another one; else the part
+    that restores most."""
+    whole = found[0]
+    if len(found) > 1:  # the kinds of attention of the decoder, one below the other
+        whole = replace(whole, patched=np.concatenate([each.patched for each in found]))
+    if values[PART.name] != RESIDUAL:
+        return _told(state, values, whole, "patch_most", whole.strongest())
+    stays, arrives = whole.stays(), whole.arrives()
+    if stays is None and arrives is None:
+        return _told(state, values, whole, "patch_none", whole.strongest())
+    told = [_told(state, values, whole, "patch_stays", stays)] if stays else []
+    if arrives:
+        first = "patch_arrives" if stays else "patch_arrives_first"
+        told.append(_told(state, values, whole, first, arrives))
+    return " ".join([*told, *([] if arrives else [say("patch_stays_only")])])
+
+
+def _told(
+    state: SentenceState, values: Values, found: ActivationPatching, text: str, cell: tuple[int, int]
+) -> str:
     tokens, _ = side_of(state, values[SIDE.name])
     return say(
-        "patch_reading",
-        change=change_in_words(change),
-        twin=corrupted,
-        place=_rows_of(state, values, len(returned))[int(place)],
-        token=visible_token(tokens[int(position)]),
-        share=percent(say, float(returned[place, position])) if returned[place, position] <= 1 else "100%",
+        text,
+        place=_rows_of(state, values, len(found.patched))[cell[0]],
+        token=visible_token(tokens[cell[1]]),
+        share=share_kept(say, float(found.restored[cell])),
     )
 
 
@@ -146,12 +181,8 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
         say(f"patch_twin_note_{values[CORRUPTED.name]}"),
     ]
     if not VIEW.message(state) and (found := _patched(state, values)):
-        scores = {
-            "score": nats(found[0].score),
-            "twin_score": nats(found[0].corrupted_score),
-            "twin": found[0].corrupted,
-        }
-        told.append(say("patch_scores", **scores))
+        told.append(say("patch_scores"))
+        told.append(say("patch_twin_ahead" if found[0].corrupted_score > 0 else "patch_twin_behind"))
     return told
 
 

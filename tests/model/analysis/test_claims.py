@@ -6,10 +6,14 @@ import pytest
 from model.analysis.ablation import everyday_pairs
 from model.analysis.circuits import find_circuit
 from model.analysis.claims import (
+    ABLATED,
     CLAIMS,
     DRAWS,
+    EXCHANGED,
+    KEPT,
     LEVEL,
     LOOK,
+    RESTORED,
     SCORE,
     null_losses,
     null_streams,
@@ -36,7 +40,7 @@ def receipts(planted_writer):
 def test_no_claim_is_without_a_receipt(receipts):
     assert list(receipts) == [name for name in CLAIMS if name in receipts]
     for each in receipts.values():
-        assert each.after != each.before or each.name == "decided"
+        assert each.after != each.before
         assert each.difference == pytest.approx(each.after - each.before)
 
 
@@ -67,6 +71,10 @@ def test_the_claims_come_from_all_five_questions_and_the_rule(receipts):
     assert {"looked", "wrote", "fed", "decided", "circuit", "why", "alone"} - receipts.keys() <= {"alone"}
     measured = {each.name: each.measured for each in receipts.values()}
     assert measured.pop("why") == LOOK and set(measured.values()) == {SCORE}
+    pairs = {each.name: each.intervention for each in receipts.values()}
+    assert pairs["cause"] == EXCHANGED and pairs["decided"] == RESTORED and pairs["circuit"] == KEPT
+    assert pairs["looked"] == pairs["why"] == pairs["wrote"] == pairs["fed"] == ABLATED
+    assert "empty" in receipts["circuit"].facts  # the other end of its share
 
 
 def test_why_a_head_looked_is_measured_by_the_look_of_a_pass_without_the_part(planted_writer, receipts):
@@ -107,18 +115,16 @@ def test_nothing_is_decided_for_what_the_network_does_not_write(planted_writer):
     """
     other = RIGHT.replace("먹", "다")
     (change,) = find_changes(WRONG, other)
-    assert "decided" not in {
-        each.name for each in verified_explanation(planted_writer, Edit(WRONG, other, change)).claims
-    }
+    explanation = verified_explanation(planted_writer, Edit(WRONG, other, change))
+    assert explanation.score < 0 and not {"decided", "cause"} & {each.name for each in explanation.claims}
 
 
 def test_decided_is_compared_with_the_same_place_of_random_rows(planted_writer, receipts):
     """The share of the difference that it names is described, and is no threshold."""
-    decided, score = receipts["decided"], receipts["decided"].before
-    facts = decided.facts
-    assert facts["share"] == pytest.approx(
-        (decided.after - facts["twin_score"]) / (score - facts["twin_score"])
-    )
+    decided = receipts["decided"]
+    facts, score = decided.facts, receipts["looked"].before
+    assert facts["score"] == pytest.approx(score) and decided.before < score / 2
+    assert facts["share"] == pytest.approx((decided.after - decided.before) / (score - decided.before))
     run = CleanRun(planted_writer, Edit(WRONG, RIGHT, CHANGE))
     tokenizer, place = planted_writer.tokenizer, facts["place"]
     streams = null_streams(run.network, tokenizer, everyday_pairs())

@@ -1,5 +1,7 @@
 """Activation patching along planted nodes; direct effects equal a pass patched at its end."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,13 @@ def test_no_exchange_is_picked_the_median_is_taken(planted):
     below = (found.scores < found.scores[found.runs.index(found.median)]).sum()
     assert below <= len(found.runs) / 2 <= below + 1 + (found.scores == np.median(found.scores)).sum()
     assert all(np.median(each) >= np.median(found.scores) for each in found.others.values())
+
+
+def test_exchanges_that_leave_the_score_say_nothing_of_this_question(planted):
+    """The median counts only where it takes half of the score of this very question."""
+    found = exchanges(planted, EDIT)
+    assert found.lowers and found.score > 0 > np.median(found.scores)
+    assert not replace(found, scores=found.scores + 0.6 * found.score - found.scores.max()).lowers
 
 
 def test_noising_shows_what_is_needed(planted_circuit):
@@ -110,6 +119,22 @@ def test_the_score_returns_along_what_was_planted(map_of):
     assert cells(decoder) == {(place, ROW) for place in range(CARRY.sublayer + 1, 7)}
     np.testing.assert_allclose(encoder.restored[0, CAUSE], 1, atol=1e-3)
     np.testing.assert_allclose(decoder.restored[-1, ROW], 1, atol=1e-3)
+
+
+def test_the_exchanged_token_itself_is_no_finding(map_of):
+    """At the start of the stream it restores the input; named are its last place and the first other one."""
+    encoder, decoder = map_of("residual", "encoder"), map_of("residual", "decoder")
+    assert encoder.exchanged == (CAUSE,) and encoder.is_lowered and decoder.exchanged == ()
+    assert encoder.strongest() != (0, CAUSE)
+    assert encoder.stays() == (MARK.sublayer, CAUSE) and decoder.stays() is None
+    assert encoder.arrives() == (MARK.sublayer + 1, CAUSE - 1)
+    assert decoder.arrives() == (CARRY.sublayer + 1, ROW)
+
+
+def test_rounding_does_not_decide_which_place_is_named(map_of):
+    found = map_of("residual", "encoder")
+    noise = np.random.default_rng(0).normal(0, 1e-5, found.patched.shape).astype(np.float32)
+    assert replace(found, patched=found.patched + noise).strongest() == found.strongest()
 
 
 def test_the_parts_that_were_planted_return_it_alone(map_of):

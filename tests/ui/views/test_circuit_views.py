@@ -40,6 +40,15 @@ def test_the_corrupted_run_and_how_much_returns_are_told(open_circuit, planted_c
     assert twin.source in said and "100" in said
 
 
+def test_an_exchange_that_takes_little_shows_no_shares(open_circuit, monkeypatch):
+    """Nor a circuit against it: the view names both scores instead."""
+    monkeypatch.setattr("model.analysis.patching.HALF", 5.0)
+    for view, text in (("patched", "patch_not_lowered"), ("circuit", "circuit_nothing_twin")):
+        app = open_circuit(view, circuit_instead="twin")
+        assert KO[text].split("{change}: ")[1].split("{")[0].split("(")[0] in told(app)
+        assert view not in figures(app)
+
+
 def test_the_heads_of_the_decoder_stand_below_each_other_and_open(open_circuit):
     app = open_circuit("patched", patch_side="decoder", patch_part="heads")
     shown = numbers(app, "patched")

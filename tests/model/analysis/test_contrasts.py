@@ -9,7 +9,6 @@ from model.analysis import (
     Edit,
     activation_patching,
     attribution_patching,
-    circuit_edges,
     contrast_of_edit,
     contribution,
     corrupted_by_correction,
@@ -20,10 +19,11 @@ from model.analysis import (
     find_circuit,
     head_effects,
     logit_lens,
-    node_effects,
     replaced_attention,
     verified_explanation,
 )
+from model.analysis import circuits as circuit_edges
+from model.analysis import patching as node_effects
 from model.analysis.attribution_methods import METHODS
 from model.analysis.contrasts import LEAST_SCORE, CleanRun, score_gradient
 from model.analysis.head_effects import ablated_fix_probability

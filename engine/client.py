@@ -103,9 +103,9 @@ class Engine:
 
         Returns at once.
 
-        They answer without TensorFlow. Gradients and models without an ONNX file need it; they have a
-        separate worker, which starts with the first such question. With ``ahead`` it computes a first
-        gradient while it is idle; without it the next question by gradients waits for that.
+        They answer without TensorFlow. Models without an ONNX file need it, as do the activations of
+        recurrent ones; they have a separate worker, which starts with the first such question. With ``ahead``
+        it prepares the laboratory while it is idle; without it the first questions wait for that.
 
         A folder that cannot be read is left out; ``open`` raises its error.
         """
@@ -183,7 +183,7 @@ class Engine:
             return known
         # The worker is chosen first: reading a folder, a thread that has given up its turn waits for the next
         # one's 5 ms of Python.
-        with self._who_answers(key, question, asked) as links, self.while_waiting():
+        with self._who_answers(key, question) as links, self.while_waiting():
             message = Message(key, question.name, asked)
             return self._cache(question).get((key, asked), lambda: self._ask(message, links))
 
@@ -278,10 +278,10 @@ class Engine:
 
     @contextmanager
     def _who_answers(
-        self, key: ModelKey, question: Question[Any, Any], arguments: tuple[Any, ...] = ()
+        self, key: ModelKey, question: Question[Any, Any]
     ) -> "Iterator[Sequence[Link | RemoteLink]]":
         """The workers for this question about this model."""
-        if self._laboratory is None or not question.needs_keras(key, arguments):
+        if self._laboratory is None or not question.needs_keras(key):
             yield self._links
         else:
             with self._laboratory.awake() as link:

@@ -55,9 +55,6 @@ class Question(Generic[P, R]):
     needs: str | None  # the one of ``model.stored.config.ABILITIES`` that a model should have
     is_long: bool  # up to seconds: it waits in a separate queue, so that no correction waits for it
     kept: tuple[int, int]  # the number of answers, and their bytes, that the asking process keeps
-    # Whether NumPy answers it from the weights of a Transformer, without Keras. A function, if that depends
-    # on the arguments.
-    in_numpy: bool | Callable[..., bool]
 
     def __call__(self, corrector: Answers, *arguments: P.args, **named: P.kwargs) -> R:
         """The answer. Raises EngineError for a model that lacks ``needs``, and the errors of the model."""
@@ -73,7 +70,7 @@ class Question(Generic[P, R]):
         """Whether a model with this config answers it."""
         return self.needs is None or self.needs in config.abilities
 
-    def needs_keras(self, key: ModelKey, arguments: tuple[Any, ...] = ()) -> bool:
+    def needs_keras(self, key: ModelKey) -> bool:
         """Whether Keras answers it about a model, in a separate worker, since it takes seconds to start.
 
         Never about a ``model.TracedModel``, which brings its own library.
@@ -87,11 +84,10 @@ class Question(Generic[P, R]):
         """
         if key.fingerprint == LIVE:
             return False
-        light = self.in_numpy(*arguments) if callable(self.in_numpy) else self.in_numpy
-        if (self.needs is not None and not light) or not can_answer(Path(key.path)):
+        if not can_answer(Path(key.path)):
             return True
-        try:  # NumPy computes Transformers alone
-            return bool(self.in_numpy) and read_config(Path(key.path)).architecture != "transformer"
+        try:  # NumPy computes the activations and interventions of Transformers alone
+            return self.needs is not None and read_config(Path(key.path)).architecture != "transformer"
         except ModelFolderError:  # the worker raises its error
             return False
 
@@ -103,12 +99,11 @@ def question(
     needs: str | None = None,
     is_long: bool = False,
     kept: tuple[int, int] = (64, 16 * MB),
-    in_numpy: bool | Callable[..., bool] = False,
 ) -> Callable[[Callable[Concatenate[Any, P], R]], Question[P, R]]:
     """Declare a function as a question of its name; the arguments as in ``Question``."""
 
     def declare(answer: Callable[Concatenate[Any, P], R]) -> Question[P, R]:
-        found: Question[P, R] = Question(answer.__name__, answer, needs, is_long, kept, in_numpy)
+        found: Question[P, R] = Question(answer.__name__, answer, needs, is_long, kept)
         QUESTIONS[found.name] = found
         return found
 

@@ -76,7 +76,7 @@ def trace(corrector: Answers, source: str, target: str) -> AttentionTrace:
     return corrector.trace(source, target)
 
 
-@question(PROJECTIONS, kept=(16, 64 * MB), in_numpy=True)
+@question(PROJECTIONS, kept=(16, 64 * MB))
 def projections(corrector: Network, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
     """Queries (L, H, Q, D/H), keys and values (L, H, K, D/H) of each kind of attention, with ``padding``
     tokens behind source and target.
@@ -102,7 +102,7 @@ def num_parameters(corrector: Network) -> int:
     return corrector.num_parameters
 
 
-@question(TAPPED, is_long=True, in_numpy=True)
+@question(TAPPED, is_long=True)
 def taps(
     corrector: Network, source: str, target: str, names: tuple[str, ...], off: tuple[Head, ...] = ()
 ) -> dict[str, np.ndarray]:
@@ -112,7 +112,7 @@ def taps(
     return corrector.taps(source, target, names, Intervention(off=frozenset(off)) if off else None)
 
 
-@question(TAPPED, is_long=True, in_numpy=True)
+@question(TAPPED, is_long=True)
 def output_weights(corrector: Network) -> OutputWeights:
     """The unembedding (V, D) and the last normalisation of the decoder."""
     return corrector.output_weights()
@@ -127,13 +127,13 @@ def grown(corrector: Network, text: str) -> tuple[Grown, ...]:
 # --- Ablations, other attention, another token ---
 
 
-@question(INTERVENTIONS, is_long=True, in_numpy=True)
+@question(INTERVENTIONS, is_long=True)
 def head_effects(corrector: Intervenes, edit: Edit, means: Means = ()) -> analysis.HeadEffects:
     """The effect in nats of ablating each head on the edit: ``means``, or zero, replace its output."""
     return analysis.head_effects(corrector, edit_at(corrector, edit), _arrays(means))
 
 
-@question(INTERVENTIONS, is_long=True, in_numpy=True)
+@question(INTERVENTIONS, is_long=True)
 def ablate_heads(
     corrector: Intervenes, source: str, sets: HeadSets, means: Means = ()
 ) -> tuple[analysis.AblatedText, ...]:
@@ -141,7 +141,7 @@ def ablate_heads(
     return analysis.ablate_heads(corrector, source, sets, _arrays(means))
 
 
-@question(INTERVENTIONS, is_long=True, in_numpy=True)
+@question(INTERVENTIONS, is_long=True)
 def ablated_fix_probability(
     corrector: Intervenes, edit: Edit, sets: HeadSets, means: Means = ()
 ) -> tuple[float, ...]:
@@ -149,7 +149,7 @@ def ablated_fix_probability(
     return ablation_probability(corrector, edit_at(corrector, edit), sets, _arrays(means))
 
 
-@question(INTERVENTIONS, is_long=True, in_numpy=True)
+@question(INTERVENTIONS, is_long=True)
 def replaced(
     corrector: Intervenes, edit: Edit, head: Head, painted: tuple[int, ...]
 ) -> tuple[Contrast, tuple[analysis.ReplacedAttention, ...]]:
@@ -157,7 +157,7 @@ def replaced(
     return analysis.replaced_for_change(corrector, edit_at(corrector, edit), head, painted)
 
 
-@question(INSIDE, is_long=True, in_numpy=True)
+@question(INSIDE, is_long=True)
 def alternative_continuation(
     corrector: Network, source: str, target: str, row: int, candidate: str
 ) -> analysis.AlternativeContinuation:
@@ -167,35 +167,28 @@ def alternative_continuation(
 
 # --- Attribution to tokens, method by method ---
 
-# Methods run in rounds, the quick ones first, those by gradients last: only these need Keras, which takes
-# seconds to start.
+# Methods run in rounds, the quick ones first.
 ROUNDS: tuple[tuple[str, ...], ...] = tuple(
-    names
-    for by_gradients in (False, True)
+    tuple(name for name, method in METHODS.items() if method.cost == cost)
     for cost in (ONE_PASS, EACH_TOKEN, PATH)
-    if (names := tuple(n for n, m in METHODS.items() if (m.by_gradients, m.cost) == (by_gradients, cost)))
 )
 # (the row, the names of all methods, the contributions by the methods of one round)
 MethodRound = tuple[int, tuple[str, ...], tuple[analysis.Contribution, ...]]
 
 
-def _without_gradients(number: int) -> bool:
-    return not any(METHODS[name].by_gradients for name in ROUNDS[number])
-
-
-@question(INTERVENTIONS, is_long=True, in_numpy=lambda edit, number=0: _without_gradients(number))
+@question(INTERVENTIONS, is_long=True)
 def contributions(corrector: Intervenes, edit: Edit, number: int = 0) -> MethodRound:
     """The contributions in nats of tokens to the edit by the methods of ROUNDS[number]."""
     return _round(corrector, edit_at(corrector, edit), number)
 
 
-@question(INTERVENTIONS, is_long=True, in_numpy=True)
+@question(INTERVENTIONS, is_long=True)
 def left_out(corrector: Intervenes, edit: Edit) -> analysis.Contribution:
     """The effect in nats of leaving out each token: the method that the others are compared with, alone."""
     return analysis.contribution(corrector, edit_at(corrector, edit), REFERENCE)
 
 
-@question(INSIDE, is_long=True, in_numpy=lambda source, target, row, number=0: _without_gradients(number))
+@question(INSIDE, is_long=True)
 def step_contributions(
     corrector: Network, source: str, target: str, row: int, number: int = 0
 ) -> MethodRound:
@@ -214,7 +207,7 @@ def _round(corrector: Intervenes, edit: analysis.Edit, number: int) -> MethodRou
 # --- The residual stream and circuits; None where the fix of a change begins as the typed text does ---
 
 
-@question(STREAM, is_long=True, in_numpy=True)
+@question(STREAM, is_long=True)
 def direct_logit_attribution(
     corrector: Network, source: str, target: str, edits: tuple[Edit, ...] = ()
 ) -> analysis.LogitAttribution:
@@ -222,7 +215,7 @@ def direct_logit_attribution(
     return _by_row(analysis.direct_logit_attribution, corrector, (source, target), edits)
 
 
-@question(STREAM, is_long=True, in_numpy=True)
+@question(STREAM, is_long=True)
 def logit_lens(
     corrector: Network, source: str, target: str, edits: tuple[Edit, ...] = ()
 ) -> analysis.LogitLens:
@@ -240,7 +233,7 @@ class Patching:
     other: str = ""
 
 
-@question(INSIDE, is_long=True, in_numpy=True)
+@question(INSIDE, is_long=True)
 def activation_patching(
     corrector: Network, edit: Edit, patching: Patching
 ) -> analysis.ActivationPatching | None:
@@ -254,7 +247,7 @@ def activation_patching(
     return analysis.activation_patching(corrector, run, patching.part, patching.of)
 
 
-@question(STREAM, is_long=True, in_numpy=True)
+@question(STREAM, is_long=True)
 def circuit(corrector: Network, edit: Edit, percent: int, instead: str) -> Circuit | None:
     """The components that keep ``percent`` of the logit difference.
 
@@ -267,7 +260,7 @@ def circuit(corrector: Network, edit: Edit, percent: int, instead: str) -> Circu
     return analysis.find_circuit(corrector, about, percent / 100, values)
 
 
-@question(STREAM, is_long=True, in_numpy=True)
+@question(STREAM, is_long=True)
 def circuit_edges(
     corrector: Network, edit: Edit, percent: int, instead: str
 ) -> tuple[Circuit, analysis.CircuitEdges] | None:
@@ -280,7 +273,7 @@ def circuit_edges(
     return found, analysis.circuit_edges(corrector, about, found, values)
 
 
-@question(STREAM, is_long=True, in_numpy=True)
+@question(STREAM, is_long=True)
 def decompose_attention_score(
     corrector: Network, source: str, target: str, cell: AttentionCell
 ) -> analysis.ScoreDecomposition:
@@ -288,7 +281,7 @@ def decompose_attention_score(
     return analysis.decompose_attention_score(corrector, source, target, cell)
 
 
-@question(INSIDE, is_long=True, in_numpy=True)
+@question(INSIDE, is_long=True)
 def verified_explanation(corrector: Network, edit: Edit) -> analysis.Explanation | None:
     """The explanation of the edit, each claim with its ablation check."""
     about = _contrasted(corrector, edit)
@@ -305,7 +298,7 @@ class Teaching(NamedTuple):
     tried: str
 
 
-@question(INSIDE, is_long=True, in_numpy=True)
+@question(INSIDE, is_long=True)
 def edited_network(corrector: Network, teaching: Teaching) -> analysis.EditOutcome:
     """The effects of an edit that teaches the pairs, also on the text of the sentence ``tried``."""
     edit = _edit(corrector, teaching.pairs, teaching.layer, teaching.whitening / 100)
@@ -318,7 +311,7 @@ _edit = lru_cache(maxsize=1)(analysis.edit_network)  # kept for its other streng
 # --- The survey of heads over a file ---
 
 
-@question(INSIDE, is_long=True, in_numpy=True)
+@question(INSIDE, is_long=True)
 def head_roles(
     corrector: Network, given: tuple[tuple[str, str | None], ...], first: int
 ) -> tuple[tuple[TextPair, ...], int, Sums]:
@@ -329,7 +322,7 @@ def head_roles(
     return pairs, rest, sums_of_roles(corrector, pairs, first) if pairs else Sums()
 
 
-@question(INSIDE, is_long=True, in_numpy=True)
+@question(INSIDE, is_long=True)
 def head_losses(corrector: Network, pairs: tuple[TextPair, ...]) -> Sums:
     """The sums of head effects in nats over the edits of ``pairs``."""
     return sums_of_effects(corrector, pairs)

@@ -196,7 +196,7 @@ class ModelCache:
             # Other models came into the memory meanwhile, and this one had to leave.
             except QueueClosedError:
                 continue
-            if self._ahead and QUESTIONS[kind].needs and QUESTIONS[kind].needs_keras(key, arguments):
+            if self._ahead and QUESTIONS[kind].needs and QUESTIONS[kind].needs_keras(key):
                 self._begin_warming(queue)
             return answer
 
@@ -271,11 +271,11 @@ class ModelCache:
             Thread(target=self._warm_laboratory, args=(corrector, queue), daemon=True).start()
 
     def _warm_laboratory(self, corrector: Corrector, queue: QuestionQueue) -> None:
-        """Read the residual stream once, compute the losses that claims are compared with, and load Keras:
-        one at a time, while the worker is idle and no model is being loaded.
+        """Read the residual stream once, and compute the losses that claims are compared with: one at a
+        time, while the worker is idle and no model is being loaded.
         """
         reading = (corrector.taps("", "", names) for names in (ATTRIBUTION_TAPS, LENS_TAPS))
-        warming = chain(reading, nulls(corrector), corrector.laboratory.warm_up())
+        warming = chain(reading, nulls(corrector))
         while queue.wait_until_idle(IDLE):
             with self._one_at_a_time:
                 if next(warming, DONE) is DONE:

@@ -2,8 +2,8 @@
 
 ``from see_attention.model import Corrector`` is enough for most; in a checkout that is not installed the
 package is ``model``. Importing it is quick: TensorFlow is loaded by ``Corrector.load`` only for a model
-without a graph, and with the first gradient. ``trace_keras``, ``trace_torch`` and ``from_transformers`` trace
-networks of your own, and ``laboratory_of`` makes ``analysis`` work with them.
+without a graph, and with the first activations of a recurrent network. ``trace_keras``, ``trace_torch`` and
+``from_transformers`` trace networks of your own, and ``laboratory_of`` makes ``analysis`` work with them.
 
 The folders build on each other: ``text`` and ``trace`` need nothing else; ``stored``, ``activations`` and
 ``network`` are the networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use

@@ -94,9 +94,7 @@ def planted_network(feed_forward: bool = False, circuit: bool = False):
 
 
 def planted_corrector(feed_forward: bool = False, circuit: bool = False):
-    """It answers as a shipped one does: from a graph, passes under interventions in NumPy, and gradients in
-    Keras.
-    """
+    """It answers as a shipped one does: from a graph, and passes under interventions in NumPy."""
     from model import Corrector
     from model.activations.walk import ActivationWalk
     from model.export.graphs import graph_of

@@ -4,12 +4,13 @@ B rows, each a source, a target and an intervention, L layers, H heads, S source
 and K key positions, D d_model, V vocabulary.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from model.activations.drafting import Pass, Produced, settle
+from model.activations.gradients import embedding_slopes
 from model.activations.replacements import (
     Replacement,
     Rows,
@@ -92,23 +93,15 @@ class Passes(Protocol):
         """
         ...
 
-    def warm_up(self) -> Iterator[None]:
-        """Prepare the first questions, one part at each step."""
-        ...
-
 
 class Laboratory:
-    """``Passes`` by the NumPy walk; gradients by the network in Keras.
-
-    Keras is loaded by ``gradients()`` when the first derivative is needed.
+    """``Passes`` by the NumPy walk.
 
     ``space_id``: see ``drafting.settle``. Safe to call from threads; no answer is kept.
     """
 
-    def __init__(
-        self, walk: ActivationWalk, config: NetworkConfig, space_id: int, gradients: Callable[[], "Gradients"]
-    ):
-        self.walk, self.config, self.space_id, self._gradients = walk, config, space_id, gradients
+    def __init__(self, walk: ActivationWalk, config: NetworkConfig, space_id: int):
+        self.walk, self.config, self.space_id = walk, config, space_id
 
     def pass_over(
         self, sources: Sequence[Ids], targets: Sequence[Ids], interventions: Sequence[Intervention]
@@ -140,20 +133,17 @@ class Laboratory:
         return {name: read[name][0] for name in names}
 
     def slopes(self, source: Ids, target: Ids, contrast: Sequence[int], shares: Sequence[float]) -> Slopes:
-        return self._gradients().slopes(source, target, contrast, shares)
+        row, *tokens = contrast
+        difference = self.walk.difference(*tokens)
+        return embedding_slopes(
+            self.walk, (source, target), shares, lambda passed: (passed.score(*tokens), difference), row
+        )
 
     def insides(self, source: Ids, target: Ids) -> Insides:
         return insides(self.walk, source, target)
 
     def zeroed(self, source: Ids, target: Ids) -> Zeroed:
         return zeroed(self.walk, source, target)
-
-    def warm_up(self) -> Iterator[None]:
-        """Load Keras and compute one gradient; NumPy has nothing to prepare."""
-        yield
-        self._gradients()
-        yield
-        self.slopes([PAD_ID + 1], [PAD_ID + 1], (0, 0, 1), [1.0])
 
     def _changes(
         self, sources: Sequence[Ids], interventions: Sequence[Intervention]
@@ -164,14 +154,6 @@ class Laboratory:
                 check(each, self.config, len(source) - source.count(PAD_ID))
                 known[key] = intervened(each, self.walk)
         return [known[len(source), id(each)] for source, each in zip(sources, interventions, strict=True)]
-
-
-class Gradients(Protocol):
-    """The part of ``Passes`` that needs a library with gradients."""
-
-    def slopes(
-        self, source: Ids, target: Ids, contrast: Sequence[int], shares: Sequence[float]
-    ) -> Slopes: ...
 
 
 class _Drafts:

@@ -338,10 +338,16 @@ class Sublayers:
     def feed_forward_gradient(
         self, side: str, layer: int, entered: np.ndarray, towards: np.ndarray
     ) -> np.ndarray:
-        """The gradient (Q, D) with respect to the input ``entered``, from that of the output."""
-        hidden, output = (f"{side}_{layer + 1}/feed_forward/{part}" for part in ("hidden", "output"))
-        opened = self.dense(entered, hidden) > 0
-        return (towards @ self.arrays[f"{output}/kernel"].T * opened) @ self.arrays[f"{hidden}/kernel"].T
+        """The gradient (B, Q, D) with respect to the input ``entered``, from that of the output.
+
+        Only units that are open somewhere count: a ReLU below zero has no gradient.
+        """
+        name, width = f"{side}_{layer + 1}/feed_forward", entered.shape[-1]
+        hidden = self.dense(entered.reshape(-1, width), f"{name}/hidden") > 0  # (B·Q, F)
+        opened = np.flatnonzero(hidden.any(axis=0))
+        towards_units = towards.reshape(-1, width) @ self.arrays[f"{name}/output/kernel"][opened].T
+        towards_units *= hidden[:, opened]
+        return (towards_units @ self.arrays[f"{name}/hidden/kernel"].T[opened]).reshape(entered.shape)
 
     def enter(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
         """The input of a sub-layer: the stream (B, Q, D), normalised with ``norm_first``."""

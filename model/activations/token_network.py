@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from model.activations.drafting import Produced, Reading, read_off, settle_ahead
-from model.activations.laboratory import Gradients, Ids, Laboratory
+from model.activations.laboratory import Ids, Laboratory
 from model.activations.replacements import checked_taps
 from model.activations.walk import ActivationWalk
 from model.stored.config import NetworkConfig
@@ -33,7 +33,7 @@ class OpenedNetwork(Protocol):
     def count_params(self) -> int: ...
 
 
-class KerasPasses(Gradients, Protocol):
+class KerasPasses(Protocol):
     """The passes that only Keras computes, as ``KerasNetwork`` has them."""
 
     def recurrent_taps(self, source: Ids, target: Ids) -> dict[str, np.ndarray]: ...
@@ -141,4 +141,4 @@ class TokenNetwork(ABC):
         """Passes under interventions. Raises ValueError for a network that takes none."""
         if self.config.architecture != "transformer":
             raise ValueError(f"interventions need a transformer, received a {self.config.architecture}")
-        return Laboratory(self.patched, self.config, self.space_id, lambda: self.keras)
+        return Laboratory(self.patched, self.config, self.space_id)

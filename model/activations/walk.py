@@ -165,7 +165,7 @@ class ActivationWalk(Sublayers):
         def batch(chosen: Sequence[int]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
             return self._batch(rows, chosen, [starts[i] for i in chosen], Found(names), last_alone)
 
-        with _ONE_CORE.products(), ThreadPoolExecutor(THREADS) as threads:
+        with ONE_CORE.products(), ThreadPoolExecutor(THREADS) as threads:
             ends, read = zip(*threads.map(batch, batches), strict=True)
         place = np.argsort(order)
         arrays = {name: np.concatenate([each[name] for each in read])[place] for name in read[0]}
@@ -250,7 +250,7 @@ class _OneCore:
                     self._restore()
 
 
-_ONE_CORE = _OneCore()
+ONE_CORE = _OneCore()
 
 
 def _start(name: str, layers: Mapping[str, int]) -> float:

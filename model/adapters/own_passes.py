@@ -9,7 +9,7 @@ sequence, Q query and K key positions, D d_model, V vocabulary.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any, Protocol, TypedDict
 
@@ -294,9 +294,6 @@ class OwnPasses:
     ) -> dict[str, np.ndarray]:
         """No activations of a foreign pass have names; raises ValueError."""
         raise ValueError(f"a network of your own has no taps, received {sorted(names)}")
-
-    def warm_up(self) -> Iterator[None]:
-        return iter(())
 
     def write(
         self, sources: Sequence[Ids], interventions: Sequence[Intervention], forced: Sequence[Ids] = ()

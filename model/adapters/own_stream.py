@@ -160,7 +160,7 @@ class OwnStream(ActivationWalk):
             raise NoStreamError("the gradient of queries that are normalised by head is not known")
         if self.built.rotations is None:
             return towards
-        return np.einsum("nde,ne->nd", self.built.rotations(_layer(name), len(towards)), towards)
+        return np.einsum("nde,...ne->...nd", self.built.rotations(_layer(name), towards.shape[-2]), towards)
 
     def _head_norm(self, name: str) -> tuple[Normalisation, np.ndarray, np.ndarray] | None:
         if (gamma := self.arrays.get(f"{name}/norm/gamma")) is None:
@@ -198,10 +198,11 @@ class OwnStream(ActivationWalk):
     ) -> np.ndarray:
         """The gradient (Q, D), by central differences where the function is known by its values alone."""
         if self.built.feed_forward_gradient is not None:
-            return self.built.feed_forward_gradient(side, layer, entered, towards)
+            flat, back = (each.reshape(-1, each.shape[-1]) for each in (entered, towards))
+            return self.built.feed_forward_gradient(side, layer, flat, back).reshape(entered.shape)
         steps = STEP * np.eye(entered.shape[-1], dtype=np.float32)
-        moved = [self.feed_forward(side, layer, entered[:, None] + sign * steps) for sign in (1, -1)]
-        return np.einsum("qdo,qo->qd", moved[0] - moved[1], towards) / (2 * STEP)
+        moved = [self.feed_forward(side, layer, entered[..., None, :] + sign * steps) for sign in (1, -1)]
+        return np.einsum("...qdo,...qo->...qd", moved[0] - moved[1], towards) / (2 * STEP)
 
 
 def of_each_head(array: np.ndarray, width: int, parts: int) -> np.ndarray:

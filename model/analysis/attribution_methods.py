@@ -30,7 +30,6 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from model.analysis.contrasts import AskedRow, CleanRun
-from model.analysis.effect_estimates import embedding_slopes
 from model.correction.answers import Network
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
 from model.trace.interventions import Insides, Intervention, Slopes, Zeroed
@@ -73,9 +72,9 @@ class AttributedRow(AskedRow):
         return self.network.laboratory.insides(*self.ids)
 
     def slopes(self, points: Sequence[float]) -> Slopes:
-        """The derivatives of the score by the embeddings; of a metric those of the walk."""
+        """The derivatives of the score, which may be a metric, by the embeddings."""
         if self.edit.metric is not None:
-            return embedding_slopes(CleanRun(self.network, self.edit), points)
+            return CleanRun(self.network, self.edit).slopes(points)
         asked = self.contrast.row, self.contrast.written, self.contrast.instead
         return self.network.laboratory.slopes(*self.ids, asked, points)
 
@@ -100,7 +99,6 @@ class AttributionMethod:
     cost: int = ONE_PASS  # or EACH_TOKEN, PATH
     signed: bool = False
     intervenes: bool = False  # whether it compares passes with something changed
-    by_gradients: bool = False  # whether it needs gradients, which NumPy does not compute
     needs: str = GRADIENTS  # the ability of ``model.stored.config.ABILITIES`` that it needs
 
 
@@ -377,8 +375,8 @@ METHODS: dict[str, AttributionMethod] = {
     "norms": AttributionMethod(_norms, needs=MIXING),
     "rollout": AttributionMethod(_rollout),
     "alti": AttributionMethod(_alti, needs=MIXING),
-    "gradient": AttributionMethod(_gradient, signed=True, by_gradients=True),
-    "integrated_gradients": AttributionMethod(_integrated_gradients, PATH, signed=True, by_gradients=True),
+    "gradient": AttributionMethod(_gradient, signed=True),
+    "integrated_gradients": AttributionMethod(_integrated_gradients, PATH, signed=True),
     "value_zeroing": AttributionMethod(_value_zeroing, EACH_TOKEN, intervenes=True, needs=MIXING),
     "occlusion": AttributionMethod(_occlusion, EACH_TOKEN, signed=True, intervenes=True, needs=INTERVENTIONS),
 }

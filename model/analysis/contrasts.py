@@ -14,10 +14,11 @@ from typing import cast
 import numpy as np
 
 from model.activations.drafting import log_softmax
+from model.activations.gradients import embedding_slopes
 from model.activations.walk import LastRows
 from model.correction.answers import Intervenes, Network
 from model.text.changes import Change, find_changes
-from model.trace.interventions import Contrast, Intervention, LogitDifferences, OutputWeights, Patches
+from model.trace.interventions import Contrast, Intervention, LogitDifferences, OutputWeights, Patches, Slopes
 
 Metric = Callable[[np.ndarray], np.ndarray]  # logits (N, V) of the row -> (N,) scores
 LEAST_SCORE = 0.5  # nats between two scores, below which a share of their difference means nothing
@@ -246,11 +247,16 @@ class CleanRun(AskedRow):
         closed = self.network.close("decoder", found["decoder_residual"][-1:, -1:])
         return LastRows(self.network, closed[:, 0], None)
 
-    def direction(self, found: Mapping[str, np.ndarray]) -> np.ndarray:
-        """(D,): the gradient of the score at the end of the stream of a pass, behind the normalisation."""
+    def direction(self, passed: LastRows) -> np.ndarray:
+        """(N, D), or (D,) of all: the gradient of the score at the end of the stream, normalised."""
         written, instead = self.contrast.written, self.contrast.instead
         if self.edit.metric is None:
             return self.network.difference(written, instead)
-        (logits,) = self.ended(found).logits
-        weights = self.network.output_weights
-        return score_gradient(logits, self.contrast, self.edit.metric, weights)[0].astype(np.float32)
+        asked = self.contrast, self.edit.metric, self.network.output_weights
+        return np.array([score_gradient(each, *asked)[0] for each in passed.logits], np.float32)
+
+    def slopes(self, shares: Sequence[float]) -> Slopes:
+        """``Passes.slopes`` of the score, which may be a metric, by the walk."""
+        return embedding_slopes(
+            self.network, self.ids, shares, lambda passed: (self.scored(passed), self.direction(passed))
+        )

@@ -16,22 +16,22 @@ References:
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from model.activations.gradients import BACKWARD_TAPS, BackwardPass
 from model.activations.walk import ActivationWalk
 from model.analysis.ablation import AblationValues, Edge, mean_values
 from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.residual_stream import stream_taps
 from model.analysis.saving import Result
 from model.correction.answers import Network
-from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, Patch, Patches, Slopes, tap
+from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, Patches, tap
 
 CHECKED = 5  # nodes whose exact effects stand beside their estimates
-_WEIGHTS = tuple(kind for kinds in ATTENTIONS.values() for kind in kinds)
-_TAPS = (*stream_taps("query", "key", "value", "heads"), *_WEIGHTS)
+_TAPS = (*BACKWARD_TAPS, *stream_taps("heads"))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def attribution_patching(
     total, edges = dict.fromkeys(run.network.nodes, 0.0), defaultdict[tuple[Node, Node | None], float](float)
     for step in range(1, steps + 1):
         found = clean if step == steps else run.taps(_TAPS, _between(clean, values.embeddings, step / steps))
-        backward = _Backward(run.network, found, run.direction(found))
+        backward = BackwardPass(run.network, found, run.direction(run.ended(found)))
         for node, gradient in backward.outputs.items():
             total[node] += float((lost[node] * gradient).sum()) / steps
         for sender, receiver, towards in backward.edges():
@@ -115,37 +115,12 @@ def output_gradients(
     rivals = logits.copy()
     rivals[wanted] = -np.inf
     rival = int(rivals.argmax())
-    backward = _Backward(network, found, network.difference(wanted, rival))
+    backward = BackwardPass(network, found, network.difference(wanted, rival))
     return backward.outputs, float(logits[wanted] - logits[rival])
 
 
-def embedding_slopes(run: CleanRun, shares: Sequence[float]) -> Slopes:
-    """``Passes.slopes`` of any question, by the walk: the derivatives of its score by the embeddings.
-
-    >>> run = CleanRun(corrector, *edits_of("머거요", "먹어요"))
-    >>> exact = corrector.laboratory.slopes(*run.ids, (0, run.contrast.written, run.contrast.instead), [0.5])
-    >>> bool(np.allclose(embedding_slopes(run, [0.5]).source, exact.source, atol=1e-3))
-    True
-    """
-    clean, nothing = run.taps(_TAPS), dict.fromkeys(ATTENTIONS, np.float32(0))
-    scores, sides = [], {side: list[np.ndarray]() for side in ATTENTIONS}
-    for share in shares:
-        found = run.taps(_TAPS, _between(clean, nothing, share))
-        backward = _Backward(run.network, found, run.direction(found))
-        scores += run.scored(run.ended(found)).tolist()
-        for side, slopes in sides.items():
-            embedding = clean[tap(side, "embedding")]
-            towards = backward.begun.get(side, np.zeros_like(embedding))
-            slopes.append((towards * embedding).sum(axis=-1))
-    source, before = (np.array(each, np.float32) for each in sides.values())
-    if not run.network.layers("encoder"):  # one sequence, without a start mark
-        source, before = np.split(before, [len(run.ids[0])], axis=1)
-        before = np.pad(before, ((0, 0), (1, 0)))
-    return Slopes(np.array(scores, np.float32), source, before)
-
-
 def _between(
-    clean: Mapping[str, np.ndarray], embeddings: Mapping[str, np.ndarray | np.float32], share: float
+    clean: Mapping[str, np.ndarray], embeddings: Mapping[str, np.ndarray], share: float
 ) -> tuple[Patch, ...]:
     """The patches that begin both streams between the ablated embeddings and, at ``share`` 1, clean ones."""
     patches = []
@@ -155,108 +130,3 @@ def _between(
         if len(embedding):
             patches.append(Patch(tap(side, "residual"), 0, clean[tap(side, "residual")][0] + moved))
     return tuple(patches)
-
-
-class _Backward:
-    """The gradients of one score in one pass.
-
-    ``outputs``: by node (Q, d) or (Q, D), with respect to its output. ``inputs``: by node, side and place of
-    the stream, (Q, D) or (S, D) with respect to the stream that this node alone reads there. ``begun``: by
-    side (Q, D), with respect to the beginning of its stream.
-    """
-
-    def __init__(self, network: ActivationWalk, found: Mapping[str, np.ndarray], direction: np.ndarray):
-        self.network, self.found = network, found
-        self.outputs: dict[Node, np.ndarray] = {}
-        self.inputs: dict[tuple[Node | None, str, int], np.ndarray] = {}
-        self.begun: dict[str, np.ndarray] = {}
-        end = np.zeros_like(found["decoder_residual"][-1])
-        end[-1] = direction
-        self._through("decoder", self._closed("decoder", end, None))
-        if read := [each for (_, side, _), each in self.inputs.items() if side == "encoder"]:
-            self._through("encoder", np.sum(read, axis=0))
-
-    def edges(self) -> Iterator[tuple[Node, Node | None, np.ndarray]]:
-        """Each sender and receiver, and the gradient (Q, D) with respect to the sender's addition."""
-        for (receiver, side, place), towards in self.inputs.items():
-            for sublayer in reversed(range(place)):
-                towards = self._left(side, sublayer, towards)
-                for node in self.network.nodes:
-                    if (node.side, node.sublayer) == (side, sublayer):
-                        yield node, receiver, towards
-
-    def _through(self, side: str, towards: np.ndarray) -> None:
-        """From the gradient (Q, D) at the end of a stream to its beginning."""
-        network, residual = self.network, self.found[tap(side, "residual")]
-        kinds = SUBLAYERS[side]
-        for sublayer in reversed(range(len(residual) - 1)):
-            layer, kind = sublayer // len(kinds), kinds[sublayer % len(kinds)]
-            if not network.has(kind):
-                continue
-            towards = self._left(side, sublayer, towards)
-            entered = network.enter(kind, layer, residual[sublayer])
-            if kind in ATTENTIONS[side]:
-                read = self._attention(kind, layer, entered, towards)
-            else:
-                self.outputs[Node(kind, layer)] = towards
-                read = {Node(kind, layer): network.feed_forward_gradient(side, layer, entered, towards)}
-            for node, gradient in read.items():
-                if network.config.norm_first:
-                    gamma, _ = network.norm_weights(kind, layer)
-                    gradient = network.normalisation.gradient(gradient, residual[sublayer], gamma)
-                self.inputs[node, side, sublayer] = gradient
-                towards = towards + gradient
-        self.begun[side] = towards
-
-    def _attention(
-        self, kind: str, layer: int, entered: np.ndarray, towards: np.ndarray
-    ) -> dict[Node, np.ndarray]:
-        """By head: the gradient (Q, D) with respect to the input that asks, and in its own stream is read."""
-        network, found = self.network, {}
-        (kernels,), _ = network.output_projections(kind, [layer])  # (H, d, D)
-        for head, kernel in enumerate(kernels):
-            node = Node(kind, layer, head)
-            weights = self.found[kind][layer, head]  # (Q, K)
-            query, key, value = (
-                self.found[tap(kind, part)][layer, head] for part in ("query", "key", "value")
-            )
-            self.outputs[node] = of_head = towards @ kernel.T
-            of_weights = of_head @ value.T
-            of_scores = weights * (of_weights - (weights * of_weights).sum(axis=-1, keepdims=True))
-            of_scores /= network.scale(key.shape[-1])
-            asked = self._projected(node, "query", of_scores @ key)
-            read = self._projected(node, "key", of_scores.T @ query)
-            read += self._projected(node, "value", weights.T @ of_head)
-            if kind == "cross_attention":
-                end = len(self.found["encoder_residual"]) - 1
-                self.inputs[node, "encoder", end] = self._closed("encoder", read, node)
-            else:
-                asked = asked + read
-            found[node] = asked
-        return found
-
-    def _projected(self, node: Node, part: str, towards: np.ndarray) -> np.ndarray:
-        """The gradient with respect to the input of a projection, from that (Q, d) of its result."""
-        if part != "value":
-            towards = self.network.turned_gradient(self.network.projection_name(node, part), towards)
-        return towards @ self.network.projection(node, part)[0].T
-
-    def _closed(self, side: str, towards: np.ndarray, receiver: Node | None) -> np.ndarray:
-        """The gradient before the last normalisation of a side, whose end ``receiver`` reads."""
-        stream = self.found[tap(side, "residual")]
-        if self.network.config.norm_first and self.network.layers(side):
-            gamma, _ = self.network.closing_norm(side)
-            towards = self.network.normalisation.gradient(towards, stream[-1], gamma)
-        self.inputs[receiver, side, len(stream) - 1] = towards
-        return towards
-
-    def _left(self, side: str, sublayer: int, towards: np.ndarray) -> np.ndarray:
-        """The gradient with respect to the sum of stream and output, where a normalisation follows it."""
-        network, kinds = self.network, SUBLAYERS[side]
-        kind, layer = kinds[sublayer % len(kinds)], sublayer // len(kinds)
-        if network.config.norm_first or not network.has(kind):
-            return towards
-        residual, output = (self.found[tap(side, part)][sublayer] for part in ("residual", "output"))
-        return network.normalisation.gradient(
-            towards, residual + output, network.norm_weights(kind, layer)[0]
-        )

@@ -406,8 +406,6 @@ class Corrector(Mending, Intervening):
     def laboratory(self) -> Passes:
         """Passes over ids under interventions; ``Passes`` lists them.
 
-        Where a graph answers, NumPy computes all but gradients.
-
         Raises ValueError for a network that takes no interventions.
         """
         return self._network.laboratory

@@ -38,7 +38,7 @@ class GraphWeights:
 class GraphNetwork(TokenNetwork):
     """A ``TokenNetwork`` from the two ``halves`` of a graph.
 
-    ``load_keras`` is called for gradients and for the activations of a recurrent network."""
+    ``load_keras`` is called for the activations of a recurrent network."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """``KerasNetwork``: a ``TokenNetwork`` that computes a full Keras pass for every answer.
 
 It is slow, and the reference for the graph. It answers where ``ATTENTION_BACKEND=keras`` or a folder has no
-graph, searches with beams, and computes gradients.
+graph, searches with beams, and computes the activations of a recurrent network.
 
 S source and T target tokens, W beams, V vocabulary.
 """
@@ -18,13 +18,10 @@ from model.activations.drafting import Pass, Produced, log_softmax, longest_targ
 from model.activations.laboratory import Ids
 from model.activations.token_network import TokenNetwork
 from model.activations.walk import ActivationWalk
-from model.stored.config import TransformerConfig
 from model.text.tokenizer import END_ID, PAD_ID, START_ID, pad
-from model.trace.interventions import Slopes
 from model.trace.trace import ATTENTION_KINDS
 
 _IDS = tf.TensorSpec((None, None), tf.int32)
-_BATCH_OF_SLOPES = 16  # points of a path at a time: the tape keeps all of a pass
 
 
 class KerasNetwork(TokenNetwork):
@@ -70,23 +67,6 @@ class KerasNetwork(TokenNetwork):
         """All activations of a recurrent network's pass by their names, without B."""
         ids = (pad([row]) for row in (source, [START_ID, *target[:-1]]))
         return {name: np.asarray(array)[0] for name, array in self._full_pass(*ids)._asdict().items()}
-
-    def slopes(self, source: Ids, target: Ids, contrast: Sequence[int], shares: Sequence[float]) -> Slopes:
-        """See ``Passes.slopes``. Raises ValueError for a network that is no Transformer."""
-        if not isinstance(self.config, TransformerConfig):
-            raise ValueError(f"gradients need a transformer, received a {self.config.architecture}")  # noqa: TRY004
-        row, written, instead = contrast
-        found = []
-        for cut in range(0, len(shares), _BATCH_OF_SLOPES):
-            points = tf.constant(shares[cut : cut + _BATCH_OF_SLOPES], tf.float32)
-            ids = [np.repeat(pad([each]), len(points), axis=0) for each in (source, [START_ID, *target[:-1]])]
-            factors = [points[:, None] * tf.ones_like(each, tf.float32) for each in ids]
-            with tf.GradientTape(watch_accessed_variables=False) as tape:
-                tape.watch(factors)
-                logits = self.network.full_pass(*ids, factors=factors).logits
-                score = logits[:, row, written] - logits[:, row, instead]
-            found.append((score, *tape.gradient(score, factors)))
-        return Slopes(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
     def _follow_beams(self, reading: "KerasReading", source: Ids) -> Produced | None:
         ids = beam_search(reading.next_logits, longest_target(len(source)), self.beam_width)

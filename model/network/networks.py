@@ -65,27 +65,16 @@ class Transformer(keras.Model):
             layer.build(shape)
         self.built = True
 
-    def full_pass(
-        self,
-        source_ids: Tensor,
-        decoder_input_ids: Tensor,
-        training: bool = False,
-        factors: tuple[Tensor, Tensor] | None = None,
-    ) -> FullPass:
-        """source_ids (B, S), decoder_input_ids (B, T) -> ``FullPass``.
-
-        ``factors`` (B, S) and (B, T): by which the embedding of each token is multiplied, for derivatives by
-        them.
-        """
-        source, target = factors or (None, None)
+    def full_pass(self, source_ids: Tensor, decoder_input_ids: Tensor, training: bool = False) -> FullPass:
+        """source_ids (B, S), decoder_input_ids (B, T) -> ``FullPass``."""
         real = padding_mask(source_ids, PAD_ID)
-        x, read = self._embed(source_ids, source, training), []
+        x, read = self._embed(source_ids, training), []
         for block in self.encoder_blocks:
             x, weights = block(x, [(None, real)], training=training)
             read.append(weights)
         memory = x if self.encoder_norm is None else self.encoder_norm(x)
         past = look_ahead_mask(ops.shape(decoder_input_ids)[1])
-        x, written = self._embed(decoder_input_ids, target, training), []
+        x, written = self._embed(decoder_input_ids, training), []
         for block in self.decoder_blocks:
             x, weights = block(x, [(None, past), (memory, real)], training=training)
             written.append(weights)
@@ -96,12 +85,9 @@ class Transformer(keras.Model):
     def call(self, inputs: tuple[Tensor, Tensor], training: bool = False) -> Tensor:
         return self.full_pass(*inputs, training=training).logits
 
-    def _embed(self, ids: Tensor, factors: Tensor | None, training: bool) -> Tensor:
+    def _embed(self, ids: Tensor, training: bool) -> Tensor:
         """The residual stream before the first block: (B, S) -> (B, S, D)."""
-        tokens = self.embedding(ids)
-        if factors is not None:
-            tokens = tokens * factors[..., None]  # (B, S, D), (B, S) -> (B, S, D)
-        return self.dropout(self.positional_encoding(tokens), training=training)
+        return self.dropout(self.positional_encoding(self.embedding(ids)), training=training)
 
 
 class RecurrentPass(NamedTuple):

@@ -154,7 +154,7 @@ class View:
         message = self.message(state)
         if message is not None or not self.intervenes:
             return message or self.reading(state, values)
-        with runs.spinner(say("working_laboratory")):  # a question by gradients may wait for Keras
+        with runs.spinner(say("working_laboratory")):
             return self.reading(state, values)
 
     def draw(self, state: SentenceState, values: Values) -> None:

@@ -106,18 +106,6 @@ def test_padding_a_batch_changes_no_sentence(network, source, decoder_input, ful
         np.testing.assert_allclose(attention, full_pass.cross_attention[row, ..., :length], atol=1e-5)
 
 
-@transformers
-def test_factors_of_1_change_nothing_and_0_takes_a_token_away(network, source, decoder_input, full_pass):
-    ones = [np.ones(ids.shape, np.float32) for ids in (source, decoder_input)]
-    same = network.full_pass(source, decoder_input, factors=tuple(ones))
-    np.testing.assert_allclose(same.logits, full_pass.logits, atol=1e-6)
-    ones[1][:, 2] = 0
-    other, again = decoder_input.copy(), decoder_input
-    other[:, 2] = np.where(other[:, 2] == 5, 6, 5)
-    found = [network.full_pass(source, ids, factors=tuple(ones)).logits for ids in (other, again)]
-    np.testing.assert_allclose(*found, atol=1e-5)
-
-
 def transformer_parameters(v, d, layers, f, norm_first) -> int:
     attention, fed, norm = 4 * (d * d + d), (d * f + f) + (f * d + d), 2 * d
     encoder, decoder = attention + fed + 2 * norm, 2 * attention + fed + 3 * norm

@@ -49,7 +49,7 @@ def test_a_match_has_everything_that_clients_read(running):
         assert each["message"] and each["shortMessage"] and each["sentence"] in WRONG
         assert each["type"]["typeName"] == "UnknownWord" and each["rule"]["issueType"] == "misspelling"
     first = answer.json["matches"][0]["rule"]
-    assert first["id"] == "KO_DEPENDENT_NOUN" and first["description"].startswith("한글 맞춤법 제42항")
+    assert first["id"] == "KO_DEPENDENT_NOUN_PARTED" and first["description"].startswith("한글 맞춤법 제42항")
     assert first["category"] == {"id": "TYPOGRAPHY", "name": "띄어쓰기"}
     second = answer.json["matches"][1]
     assert (second["rule"]["id"], second["shortMessage"]) == ("KO_SOUND", "소리 나는 대로 적은 말")
@@ -113,7 +113,7 @@ def test_offers_are_hints_for_picky_clients(running):
 @pytest.mark.parametrize(
     ("fields", "left"),
     [
-        ({"disabledRules": "KO_DEPENDENT_NOUN, KO_OTHER"}, SHOWN[1:]),
+        ({"disabledRules": "KO_DEPENDENT_NOUN_PARTED, KO_OTHER"}, SHOWN[1:]),
         ({"disabledCategories": "SOUND"}, [SHOWN[0], SHOWN[2]]),
         ({"enabledRules": "KO_SOUND", "enabledOnly": "true"}, SHOWN[1:2]),
         ({"enabledCategories": "SPACING", "enabledOnly": "true"}, SHOWN[:1]),

@@ -163,17 +163,15 @@ class Rule(NamedTuple):
     @classmethod
     def of(cls, match: Match, language: str) -> "Rule":
         """The rule of a match, in words of a language, as the app's card has them."""
-        say, (kinds, article, rules) = table(language), match.reason
-        kind = kinds[0]
+        say, article = table(language), match.reason.article
+        kind = match.reason.kinds[0]
         name = say["correction_layout" if kind == LAYOUT else f"mistake_{kind}"]
         if article is not None:
             description = f"{article.article}: {article.ko if language == 'ko' else article.en}"
-        elif rules:
-            names = ", ".join(say[f"rule_{rule}"] for rule in rules[:SHOWN_RULES])
-            description = say["mistake_sound_rules_why"].format(rules=names)
         else:
             is_joined = kind == "spacing" and len(match.right) < len(match.wrong)
-            description = say["mistake_joined_why" if is_joined else f"mistake_{kind}_why"]
+            rules = ", ".join(say[f"rule_{rule}"] for rule in match.reason.rules[:SHOWN_RULES])
+            description = say["mistake_joined_why" if is_joined else match.reason.why].format(rules=rules)
         is_spacing = all(each.kinds == ("spacing",) for each in match.reasons)
         category = "TYPOGRAPHY" if is_spacing else "TYPOS"
         rule = f"KO_{article.kind if article else kind}".upper()

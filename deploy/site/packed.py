@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 
 from model import Change, Corrector, SentenceCorrection
-from model.analysis.school_kinds import reason_of, school_kind
+from model.analysis.school_kinds import reason_of
 from model.correction.features import FIRST
 from model.export.graphs import graph_of
 from model.graph.files import POSITIONS, GraphFiles
@@ -168,9 +168,9 @@ def _sentence(sentence: SentenceCorrection, first: int) -> dict[str, Any]:
     )
     text = apply_changes(sentence.source, sentence.proposed)
     for change, written in zip(sentence.proposed, proposed, strict=True):
-        article = reason_of(change, sentence.source, text).article
-        if article is not None:
-            written["article"] = [school_kind(article.kind), article.article, article.ko, article.en]
+        reason = reason_of(change, sentence.source, text)
+        if (article := reason.article) is not None:
+            written["article"] = [reason.kinds[0], article.article, article.ko, article.en]
     return {**_named(sentence, "start source text"), "proposed": proposed, "changes": changes}
 
 

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from model.analysis.kinds import sound_the_same
 from model.analysis.school_kinds import school_kind
 from model.correction.rules import portable_rules
 from model.norm.kinds import kinds
@@ -80,17 +81,34 @@ def _character(escape: str) -> str:
     return rf"\u{{{ord(escape[1]):x}}}"
 
 
+def _with_sounds(misspellings: str) -> str:
+    """The rows of ``portable_rules``, with the second number of an article where the spellings do not sound
+    the same.
+    """
+    names, written = list(kinds()), []
+    for line in misspellings.split("\n"):
+        wrong, right, *middle, number = line.split("\t")
+        differs = school_kind(names[int(number)], True) == "sound" and not sound_the_same(wrong, right)
+        written.append("\t".join((wrong, right, *middle, str(int(number) + differs * len(names)))))
+    return "\n".join(written)
+
+
 def rules() -> dict[str, Any]:
     """``model.correction.rules.portable_rules`` as JSON, its patterns in JavaScript.
 
     The articles of the norm have the numbers that rows give: a teacher's kind, the article, its content
-    in Korean and in English.
+    in Korean and in English. Each has two, for rows of which both spellings sound the same and for others.
 
     Example:
         >>> rules()["patterns"]["boundary"]["flags"]
         'gu'
     """
     known = portable_rules()._asdict()
-    articles = [[school_kind(each.name), each.article, each.ko, each.en] for each in kinds().values()]
+    articles = [
+        [school_kind(each.name, by_ear), each.article, each.ko, each.en]
+        for by_ear in (True, False)
+        for each in kinds().values()
+    ]
+    known["keys"]["misspellings"] = _with_sounds(known["keys"]["misspellings"])
     patterns = {name: javascript(each) for name, each in known["patterns"].items()}
     return known | {"patterns": patterns, "keys": known["keys"] | {"articles": articles}}

@@ -39,6 +39,7 @@ _MOVES = {coda: ("", coda) for coda in "ㄱㄲㄴㄷㄹㅁㅂㅅㅆㅈㅊㅋㅌ�
     "ㄽ": ("ㄹ", "ㅆ"), "ㄾ": ("ㄹ", "ㅌ"), "ㄿ": ("ㄹ", "ㅍ"), "ㅄ": ("ㅂ", "ㅆ"), "ㄶ": ("", "ㄴ"),
     "ㅀ": ("", "ㄹ"),
 }  # fmt: skip
+_OF_STEMS = "ㅆㄵㄶㄼㄾㄿㅀ"  # codas of predicates, behind which 제15항 has no word of its own
 _WITHOUT_H = {"ㅎ": "", "ㄶ": "ㄴ", "ㅀ": "ㄹ"}
 _ASPIRATED = {"ㄱ": "ㅋ", "ㄷ": "ㅌ", "ㅂ": "ㅍ", "ㅈ": "ㅊ"}
 _TENSE = {"ㄱ": "ㄲ", "ㄷ": "ㄸ", "ㅂ": "ㅃ", "ㅅ": "ㅆ", "ㅈ": "ㅉ"}
@@ -78,15 +79,19 @@ class PronunciationChoices(NamedTuple):
     other_of_cluster: bool = False  # 제10항 다만, 제11항 다만 (밟고 [밥꼬], 맑게 [말께])
     keeps_n: bool = False  # 제20항 다만 (생산량 [생산냥])
     without: str = ""  # one of RULES, which is not applied
+    is_standard: bool = False  # by the articles alone, without the habits of most speakers
 
 
-_CHOICES = sum(isinstance(default, bool) for default in PronunciationChoices._field_defaults.values())
+_CHOICES = PronunciationChoices._fields.index("without")
 # A change is short: no more than two choices meet in it.
 WAYS_TO_READ = tuple(
-    PronunciationChoices._make((*each, ""))
+    PronunciationChoices._make((*each, "", False))
     for each in product((False, True), repeat=_CHOICES)
     if sum(each) <= 2
 )
+
+# Where these are right depends on the word: 생산량 [생산냥], but 신라 [실라].
+_OF_THE_STANDARD = tuple(each for each in WAYS_TO_READ if not each.keeps_n)
 
 
 def sound_alike(one: str, other: str) -> bool:
@@ -96,6 +101,19 @@ def sound_alike(one: str, other: str) -> bool:
     (True, False)
     """
     return _choices_for(one, other) is not None
+
+
+@lru_cache(_KEPT)
+def sound_the_same(one: str, other: str) -> bool:
+    """Whether two texts have the same pronunciation by the Standard Pronunciation.
+
+    Fewer do than ``sound_alike``: ㅐ and ㅔ differ, and so do the onsets of 달걀 and 달꺌.
+
+    >>> sound_the_same("조아", "좋아"), sound_the_same("개", "게"), sound_the_same("않아서", "앉아서")
+    (True, False, False)
+    """
+    standard = (choices._replace(is_standard=True) for choices in _OF_THE_STANDARD)
+    return any(reading(one, choices) == reading(other, choices) for choices in standard)
 
 
 @lru_cache(_KEPT)
@@ -161,14 +179,15 @@ def _read(syllables: Iterable[tuple[str, str, str]], choices: PronunciationChoic
         finals[here], initials[after] = _meet(finals[here], *follows, choices)
     finals[-1] = _heard(finals[-1], "", choices)
     if choices.without != "vowel":
-        medials = list(map(_vowel, initials, medials))
+        medials = [_vowel(*each, choices.is_standard) for each in zip(initials, medials, strict=True)]
     return "".join(map(compose, initials, medials, finals))
 
 
-def _vowel(initial: str, medial: str) -> str:
+def _vowel(initial: str, medial: str, is_standard: bool) -> str:
     """제4항, 제5항: the sound of a vowel behind this onset."""
-    medial = _SAME_VOWEL.get(medial, medial)
-    if initial == "ㅇ":
+    if not is_standard or medial == "ㅞ":
+        medial = _SAME_VOWEL.get(medial, medial)
+    if initial == "ㅇ" or (is_standard and (initial, medial) == ("ㄹ", "ㅖ")):
         return medial
     if medial == "ㅢ":
         return "ㅣ"
@@ -177,12 +196,14 @@ def _vowel(initial: str, medial: str) -> str:
 
 def _meet(coda: str, initial: str, medial: str, final: str, choices: PronunciationChoices) -> tuple[str, str]:
     """A coda and the onset of the next syllable (initial, medial, final), as they sound together."""
+    is_ending = choices.is_standard and final in ("", "ㅆ")  # 이, 았, 었: no word of its own
     if (
         choices.inserts_n
         and choices.without != "n_insertion"
         and coda
         and initial == "ㅇ"
         and medial in "ㅣㅑㅕㅛㅠㅖㅒ"
+        and not (is_ending and medial in "ㅣㅕ")
     ):
         initial = "ㄹ" if _HEARD[coda] == "ㄹ" else "ㄴ"
     before_i = medial == "ㅣ" or (medial == "ㅕ" and final in ("", "ㅆ"))
@@ -195,6 +216,8 @@ def _meet(coda: str, initial: str, medial: str, final: str, choices: Pronunciati
         coda, initial = _aspirate(coda, before_i, choices)
     if initial == "ㅇ" and coda in _MOVES and choices.without != "liaison":
         as_heard = choices.moves_as_heard and choices.without != "final"  # else it is heard as it is written
+        if choices.is_standard and (coda in _OF_STEMS or medial not in "ㅏㅓㅗㅜㅟ" or is_ending):
+            as_heard = False
         coda, initial = ("", _heard(coda, "", choices)) if as_heard else _MOVES[coda]
     return _assimilate(_heard(coda, initial, choices), initial, choices)
 
@@ -215,7 +238,7 @@ def _aspirate(coda: str, before_i: bool, choices: PronunciationChoices) -> tuple
     """제12항 1 for ㅎ in the onset: it melts with a stop and is lost behind anything else."""
     palatal = before_i and coda in ("ㅈ", "ㄵ")
     if not (palatal or coda == "ㄼ" or _HEARD[coda] in _NASAL):
-        return coda, "ㅎ" if choices.without == "h_loss" else "ㅇ"
+        return coda, "ㅎ" if choices.is_standard or choices.without == "h_loss" else "ㅇ"
     if choices.without == "aspiration":
         return coda, "ㅎ"
     if palatal:
@@ -229,13 +252,15 @@ def _heard(coda: str, initial: str, choices: PronunciationChoices) -> str:
     """The sound of a coda before this onset, "" for none."""
     if choices.without == "final":
         return coda
-    if choices.other_of_cluster and (coda == "ㄼ" or (coda == "ㄺ" and initial in ("ㄱ", "ㄲ"))):
-        return "ㅂ" if coda == "ㄼ" else "ㄹ"
+    if choices.other_of_cluster and coda == "ㄼ" and not choices.is_standard:
+        return "ㅂ"
+    if choices.other_of_cluster and coda == "ㄺ" and initial in ("ㄱ", "ㄲ"):
+        return "ㄹ"
     return _HEARD[coda]
 
 
 def _assimilate(coda: str, initial: str, choices: PronunciationChoices) -> tuple[str, str]:
-    """제18항–제20항, 제23항–제28항, and the place of the onset (감기 [강기]), which 제21항 does not allow."""
+    """제18항–제20항, 제23항–제28항; and by habit, not by the standard, the place of a nasal (감기 [강기])."""
     nasal, lateral, tense = (
         choices.without != rule for rule in ("nasalisation", "lateralisation", "tensification")
     )
@@ -247,6 +272,8 @@ def _assimilate(coda: str, initial: str, choices: PronunciationChoices) -> tuple
         initial = _TENSE.get(initial, initial) if tense and coda in _TENSE else initial
     if lateral and (coda, initial) in (("ㄴ", "ㄹ"), ("ㄹ", "ㄴ")):
         return "ㄹ", "ㄹ"
+    if choices.is_standard:
+        return ("", initial) if initial in _SWALLOWS.get(coda, "") else (coda, initial)
     if initial in "ㄱㄲㅋ":
         coda = {"ㄴ": "ㅇ", "ㅁ": "ㅇ", "ㄷ": "ㄱ"}.get(coda, coda)
     elif initial in "ㅂㅃㅍㅁ":
@@ -321,6 +348,17 @@ def sound_rules(change: Change, source: str, target: str) -> tuple[str, ...]:
         return ()
     alike = _heard_alike(change, source, target)
     return rules_between(*alike) if alike else ()
+
+
+def has_same_sound(change: Change, source: str, target: str) -> bool:
+    """Whether a change leaves the standard pronunciation as it is.
+
+    >>> pairs = (("궁물", "국물"), ("희미하개", "희미하게"))
+    >>> [has_same_sound(*find_changes(a, b), a, b) for a, b in pairs]
+    [True, False]
+    """
+    _refuse_strangers(change, source, target)
+    return any(sound_the_same(*pair) for pair in _in_context(change, source, target))
 
 
 def _refuse_strangers(change: Change, source: str, target: str) -> None:

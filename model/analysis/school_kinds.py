@@ -7,7 +7,7 @@ another word.
 
 from typing import NamedTuple
 
-from model.analysis.kinds import kinds_of, sound_rules
+from model.analysis.kinds import has_same_sound, kinds_of, sound_rules
 from model.correction.correction import Correction
 from model.norm import Article, article_of
 from model.text.changes import Change
@@ -26,7 +26,7 @@ _OF_NORM = {
     "ieyo": "copula_polite",
     "deon_deun": "past_deo",
     "an_anh": "an_anh",
-    "particle": "noun_particle particle_yo short_particle roseo_rosseo ui_e",
+    "particle": "particle_yo short_particle roseo_rosseo ui_e",
     "ending": "ending_o link_iyo plain_ending tense_ending geureomeuro reo_ryeo geo",
     "conjugation": "stem_ending vowel_harmony stem_l stem_s stem_h stem_eu stem_reu stem_d stem_b ha_yeo "
     "reo_irregular",
@@ -40,15 +40,15 @@ _OF_NORM = {
 # The norm writes these as the parts are written alone: what is written by ear is ``sound``.
 _OF_FORM = (
     "palatal compound_root compound_form suffix_i_eum noun_i noun_suffix causative root_i root_verb "
-    "root_adverb hada_eopda"
+    "root_adverb hada_eopda noun_particle stem_ending short_a_eo short_wa_wo short_yeo past_tense"
 ).split()
 _BY_NAME = {name: kind for kind, names in _OF_NORM.items() for name in names.split()}
 _BY_DIFFERENCE = {"spacing": "spacing", "liaison": "sound", "sound": "sound", "jamo": "slip"}
-SCHOOL_KINDS = (*_OF_NORM, "word", "sound", "slip", "punctuation", "other")
+SCHOOL_KINDS = (*_OF_NORM, "word", "sound", "alike", "slip", "punctuation", "other")
 
 
 def school_kind(name: str, by_ear: bool = True) -> str:
-    """The one of SCHOOL_KINDS for a kind of the norm. ``by_ear``: whether both spellings sound alike.
+    """The one of SCHOOL_KINDS for a kind of the norm. ``by_ear``: whether both spellings sound the same.
 
     >>> school_kind("i_adverb"), school_kind("causative")
     ('i_hi', 'sound')
@@ -61,7 +61,19 @@ class Reason(NamedTuple):
 
     kinds: tuple[str, ...]  # of SCHOOL_KINDS, "spacing" last where letters change, too
     article: Article | None  # of the norm
-    rules: tuple[str, ...]  # of pronunciation, by which both spellings sound alike
+    rules: tuple[str, ...]  # of pronunciation: by which both spellings sound the same, or alike
+    is_same_sound: bool = False  # by the Standard Pronunciation
+
+    @property
+    def why(self) -> str:
+        """The name of the text that gives the reason where no article does.
+
+        >>> Reason(("alike",), None, ("vowel",)).why, Reason(("slip",), None, ()).why
+        ('mistake_alike_rules_why', 'mistake_slip_why')
+        """
+        if self.rules:
+            return f"mistake_{'sound' if self.is_same_sound else 'alike'}_rules_why"
+        return f"mistake_{self.kinds[0]}_why"
 
 
 def reason_of(change: Change, source: str, target: str) -> Reason:
@@ -75,13 +87,18 @@ def reason_of(change: Change, source: str, target: str) -> Reason:
     [('word',), ('i_hi',), ('dwae', 'spacing'), ('slip',)]
     """
     *spacing, kind = kinds_of(change, source, target)
+    is_by_ear = _BY_DIFFERENCE.get(kind) == "sound"
+    is_same = is_by_ear and has_same_sound(change, source, target)
     before, after = target[: change.target_start], target[change.target_end :]
     article = article_of(change.wrong, change.right, before, after)
     if article is not None:
-        named = school_kind(article.kind, _BY_DIFFERENCE.get(kind) == "sound")
-        return Reason(tuple(dict.fromkeys((named, *spacing))), article, ())
+        return Reason(tuple(dict.fromkeys((school_kind(article.kind, is_same), *spacing))), article, ())
     by_difference = _BY_DIFFERENCE.get(kind) or _other(change)
-    return Reason((by_difference, *spacing), None, sound_rules(change, source, target))
+    if is_by_ear and not is_same:
+        by_difference = "alike"
+    # Spellings with the same sound have no vowels that are merely alike; of others no other rule is sure.
+    rules = tuple(each for each in sound_rules(change, source, target) if (each == "vowel") != is_same)
+    return Reason((by_difference, *spacing), None, rules, is_same)
 
 
 def _other(change: Change) -> str:

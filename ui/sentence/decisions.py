@@ -180,18 +180,18 @@ def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> 
     what = _words_of(change, sentence.source)
     if change.is_english_layout:
         return {"what": what, "kinds": (say("correction_layout"),), "why": say("mistake_layout_why")}
-    kinds, article, rules = reason_of(change, sentence.source, target)
+    reason = reason_of(change, sentence.source, target)
+    kinds, article = reason.kinds, reason.article
     found = {"what": what, "kinds": tuple(say(f"mistake_{kind}") for kind in kinds)}
     if article is not None:
         told = article.ko if language() == "ko" else article.en
         if kinds[0] == "word":
             told = f"{say('mistake_word_why')} {told}"
         found |= {"article": "" if article.article in told else article.article, "why": told}
-    elif rules:
-        found["why"] = say("mistake_sound_rules_why", rules=", ".join(say(f"rule_{rule}") for rule in rules))
     else:
         joined = kinds[0] == "spacing" and len(change.right) < len(change.wrong)
-        found["why"] = say("mistake_joined_why" if joined else f"mistake_{kinds[0]}_why")
+        rules = ", ".join(say(f"rule_{rule}") for rule in reason.rules)
+        found["why"] = say("mistake_joined_why" if joined else reason.why, rules=rules)
     if not change.is_weighed:
         return found | {"sure": say("correction_unweighed")}
     level = next(level for level, least in _SURE.items() if change.confidence >= least)

@@ -20,6 +20,20 @@ def test_kinds_by_example(expected, typed, right):
     assert list(reason_of(change, typed, right).kinds) == expected.split(" ")
 
 
+@pytest.mark.parametrize(
+    ("typed", "right", "why", "rules"),
+    [
+        ("궁물", "국물", "mistake_sound_rules_why", ("nasalisation",)),
+        ("희미하개", "희미하게", "mistake_alike_rules_why", ("vowel",)),
+        ("않아서", "앉아서", "mistake_alike_why", ()),
+        ("날싸", "날씨", "mistake_slip_why", ()),
+    ],
+)
+def test_spellings_sound_the_same_only_where_their_pronunciation_is_equal(typed, right, why, rules):
+    reason = reason_of(find_changes(typed, right)[0], typed, right)
+    assert (reason.why, reason.rules) == (why, rules)
+
+
 def test_every_kind_has_a_name_and_a_reason_in_each_language():
     for language in LANGUAGES:
         texts = table(language)

@@ -110,7 +110,7 @@ def test_the_page_shows_counts_rows_and_downloads_until_the_file_is_taken_away(o
 
 def test_the_most_frequent_kind_of_change_stands_first(open_file):
     shown = html(open_file("text\n고갱이 왔다\n고갱\n또 고갱\n".encode()))
-    kinds = [KO[f"mistake_{kind}"] for kind in ("slip", "sound")]
+    kinds = [KO[f"mistake_{kind}"] for kind in ("slip", "alike")]
     assert re.findall(r'<th scope="row">(.*?)</th>', shown) == kinds
 
 
@@ -148,7 +148,7 @@ def test_a_downloaded_file_is_in_the_language_of_the_page(open_file, downloads):
     head, first, second = csv.reader(io.StringIO(made.decode("utf-8-sig")))
     columns = ("row", "text", "corrected", "changes", "kinds", "problem")
     assert head == [english[f"table_{column}"] for column in columns]
-    assert first == ["2", "고갱이 왔다", "고객이 왔다", "1", english["mistake_sound"], ""]
+    assert first == ["2", "고갱이 왔다", "고객이 왔다", "1", english["mistake_alike"], ""]
     assert second[-1] == english["table_problem_encoding"]
 
 

@@ -14,6 +14,7 @@ SINK = "∅"  # the label of an attention sink, which is no token
 
 # (limit, text): a probability from here on is never called certain, below the other one never impossible.
 CERTAIN, IMPOSSIBLE = (0.9995, ">0.999"), (0.0005, "<0.001")
+SHARP_ODDS = 10.0  # log odds from which a sum of 32 bits rounds the tenths, so that two passes differ in them
 MOST_ODDS = 15.0  # log odds that a probability of 32 bits can still tell from certainty
 
 _MOST_DIGITS = 6  # a float32 knows no more
@@ -79,17 +80,17 @@ def log_odds(probability: float) -> str:
     """ln(p / (1 - p)) with its sign: 0 is one in two, and each further 1 makes the odds 2.7 times as large.
 
     Written beside probabilities that are only called ``CERTAIN`` or ``IMPOSSIBLE``. Beyond ``MOST_ODDS`` it
-    gives that limit.
+    gives that limit, from ``SHARP_ODDS`` on whole numbers.
 
     Example:
         >>> log_odds(0.5), log_odds(0.9999), log_odds(1e-5), log_odds(1.0), log_odds(0.0)
-        ('+0.0', '+9.2', '−11.5', '>+15', '<−15')
+        ('+0.0', '+9.2', '−12', '>+15', '<−15')
     """
     tiny = math.exp(-2 * MOST_ODDS)
     odds = math.log(max(probability, tiny) / max(1 - probability, tiny))
     if abs(odds) > MOST_ODDS:
         return f">+{MOST_ODDS:.0f}" if odds > 0 else f"<−{MOST_ODDS:.0f}"
-    return f"{odds:+.1f}".replace("-", "−")
+    return f"{odds:+.{int(abs(odds) < SHARP_ODDS)}f}".replace("-", "−")
 
 
 def probability(value: float, minimum: float | None = None, digits: int = 2) -> str:

@@ -67,7 +67,7 @@ def constants() -> dict[str, Any]:
     names = {
         axes: f"{of_axes} MOST_LABELLED_ROWS HEIGHT_OF_MANY_ROWS",
         drafting: "PASSES ALTERNATIVES",
-        labels: "TICK_LENGTH NARROW_EM MOST_ODDS CERTAIN IMPOSSIBLE",
+        labels: "TICK_LENGTH NARROW_EM MOST_ODDS SHARP_ODDS CERTAIN IMPOSSIBLE",
     }
     found = {name: getattr(module, name) for module, text in names.items() for name in text.split()}
     tables = {"BARS": BARS._asdict(), "PANELS": PANELS._asdict(), "TABLE": TABLE._asdict()}

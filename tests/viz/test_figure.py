@@ -265,3 +265,4 @@ def test_log_odds_go_on_where_the_digits_of_a_probability_end():
     assert told == sorted(told, key=lambda text: float(text)) and len(set(told)) == 5
     assert log_odds(0.5) == "+0.0" and log_odds(0.25) == log_odds(0.75).replace("+", "−")
     assert log_odds(1.0) == f">+{MOST_ODDS:.0f}"
+    assert log_odds(1 - 4.5e-6) == log_odds(1 - 5e-6) == "+12"  # two passes in 32 bits differ so much

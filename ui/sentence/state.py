@@ -13,11 +13,15 @@ import numpy as np
 from engine.question import Edit, P, Question, R
 from model.analysis.edits import asked_places, asked_row, changes_in_tokens
 from model.text.changes import Change
+from model.text.tokenizer import START
 from model.trace.interventions import Head
 from model.trace.trace import AttentionTrace, Selection
 from ui import wording
 from ui.asking import loaders
 from ui.wording import say
+from viz.labels import visible_token
+
+SHOWN_BEFORE = 6  # characters of the text before the one in question that a sentence repeats
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,25 @@ class SentenceState:
         """The step that writes the character in question, from 0: the one that carries the mistake of
         ``asked_change``; the first step without changes."""
         return 0 if self.asked_change is None else asked_places(self.asked_change)[1]
+
+    @property
+    def kept_by_network(self) -> str | None:
+        """The typed character in question, where the network prefers it to the fix; else None."""
+        if self.asked_change is None or not self.trace.alternatives:
+            return None
+        (typed, row), source = asked_places(self.asked_change), self.trace.source_tokens
+        if typed >= min(self.asked_change.source_end, len(source)) or row >= len(self.trace.target_tokens):
+            return None
+        likeliest, written = self.trace.alternatives[row][0], self.trace.target_tokens[row]
+        return likeliest if source[typed] == likeliest != written else None
+
+    @property
+    def written_after(self) -> dict[str, str]:
+        """The character in question, and the end of the text before it, which a pass holds as written."""
+        tokens, row = self.trace.target_tokens, self.asked_row
+        before = "".join(tokens[max(row - SHOWN_BEFORE, 0) : row])
+        prefix = ("…" if row > SHOWN_BEFORE else "") + visible_token(before or START)
+        return {"token": visible_token(tokens[row]), "prefix": prefix}
 
     @property
     def asked_query(self) -> int:

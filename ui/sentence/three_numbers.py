@@ -107,7 +107,10 @@ def _label(state: SentenceState, name: str, found: ThreeNumbers | None) -> str:
         return "…"
     key, amount = getattr(found, name)
     number = f"{amount:.2f}" if name == "looked" else nats(amount)
-    return f"**{plain_markdown(visible_token(state.trace.source_tokens[key]))}** {number}"
+    token = f"**{plain_markdown(visible_token(state.trace.source_tokens[key]))}** {number}"
+    if name != "looked":
+        return token
+    return f"{token} {say('three_head', number=f'{found.head.layer + 1}·{found.head.head + 1}')}"
 
 
 def why(state: SentenceState, found: ThreeNumbers) -> str:

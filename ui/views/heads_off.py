@@ -219,15 +219,14 @@ def _describe(state: SentenceState, values: Values) -> str:
     change, off = state.explained, _heads_off(state, values)
     before, after = _verdict(state, values, off)
     shares = [probability(each.probability, digits=3) for each in (before, after)]
-    if not off:
-        return say("without_reading_on", change=change_in_words(change), before=shares[0])
-    return say(
-        f"without_reading_{after.outcome}",
+    told = say(
+        f"without_reading_{after.outcome if off else 'on'}",
         change=change_in_words(change),
         heads=_names_of(off),
         before=shares[0],
         after=shares[1],
     )
+    return f"{told} {say('without_whose', **state.written_after)}"
 
 
 def _observed(state: SentenceState, values: Values) -> str:

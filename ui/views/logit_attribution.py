@@ -197,7 +197,7 @@ def _describe_map(state: SentenceState, found: LogitAttribution) -> str:
     }
     if key == looked:
         return say("wrote_map_reading_same", **asked)
-    return say("wrote_map_reading", **asked, looked=visible_token(state.keys[looked]))
+    return say("wrote_map_reading", **asked, looked=visible_token(state.keys[looked]), looker=state.place)
 
 
 def _notes(state: SentenceState, values: Values) -> list[str]:

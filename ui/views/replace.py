@@ -133,7 +133,7 @@ def _describe(state: SentenceState, values: Values) -> str:
     observed, chosen = versions[0], _chosen(versions, values)
     if chosen is observed:
         return say("replace_paint")
-    return say(
+    told = say(
         "replace_reading_same" if chosen.text == observed.text else "replace_reading_other",
         change=change_in_words(state.explained),
         head=head_name(_head_of(state, state.explained)),
@@ -141,6 +141,7 @@ def _describe(state: SentenceState, values: Values) -> str:
         before=probability(observed.written_probability, digits=3),
         after=probability(chosen.written_probability, digits=3),
     )
+    return f"{told} {say('without_whose', **state.written_after)}"
 
 
 def _notes(state: SentenceState, values: Values) -> list[str]:

@@ -21,7 +21,7 @@ from ui.shell import address, controls, header, markup, runs
 from ui.shell.settings import AnySetting, Choice, Flag, Number, register
 from ui.wording import say
 from viz.figure import Specification
-from viz.labels import plain_text
+from viz.labels import plain_text, visible_token
 
 _RESIDUAL = "lacks_residual"
 
@@ -150,12 +150,16 @@ class View:
         return say(self.unchanged) if self.unchanged and state.asked_change is None else None
 
     def describe(self, state: SentenceState, values: Values) -> str:
-        """The sentence above the picture."""
+        """The sentence above the picture, behind another one where the network prefers the typed text."""
         message = self.message(state)
-        if message is not None or not self.intervenes:
-            return message or self.reading(state, values)
+        if message is not None:
+            return message
+        kept = state.kept_by_network
+        before = [say("asked_kept", token=visible_token(kept))] if kept is not None else []
+        if not self.intervenes:
+            return " ".join([*before, self.reading(state, values)])
         with runs.spinner(say("working_laboratory")):
-            return self.reading(state, values)
+            return " ".join([*before, self.reading(state, values)])
 
     def draw(self, state: SentenceState, values: Values) -> None:
         """The picture, where there is no ``message``."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from viz.browser.document import SAVING, TYPE, appearance, read_script
 from viz.browser.texts import DrawnChange, Say, Trace, change_label
-from viz.labels import CERTAIN, IMPOSSIBLE, MOST_ODDS, OUTSIDE, visible_token
+from viz.labels import CERTAIN, IMPOSSIBLE, MOST_ODDS, OUTSIDE, SHARP_ODDS, visible_token
 
 WEIGHT_UNIT = (
     10_000  # weights travel as whole numbers of 1 / 10,000, since no more than four digits are shown
@@ -37,6 +37,7 @@ STEPS = read_script(
         "CERTAIN": CERTAIN,
         "IMPOSSIBLE": IMPOSSIBLE,
         "MOST_ODDS": MOST_ODDS,
+        "SHARP_ODDS": SHARP_ODDS,
     },
 )
 

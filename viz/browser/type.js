@@ -33,5 +33,5 @@ export function logOdds(probability) {
   const tiny = Math.exp(-2 * MOST_ODDS);
   const odds = Math.log(Math.max(probability, tiny) / Math.max(1 - probability, tiny));
   if (Math.abs(odds) > MOST_ODDS) return odds > 0 ? `>+${MOST_ODDS}` : `<−${MOST_ODDS}`;
-  return `${odds < 0 ? "−" : "+"}${Math.abs(odds).toFixed(1)}`;
+  return `${odds < 0 ? "−" : "+"}${Math.abs(odds).toFixed(Math.abs(odds) < SHARP_ODDS ? 1 : 0)}`;
 }

@@ -9,7 +9,7 @@ from engine import questions
 from engine.question import Edit
 from model import Corrector
 from model.analysis.ablation import everyday_pairs
-from model.analysis.claims import SCORE
+from model.analysis.claims import RESTORED, SCORE
 from model.analysis.contributions import CROSS, REFERENCE, Named, ThreeNumbers, head_that_matters
 from model.analysis.edits import attention_of_change
 from model.trace.interventions import Head
@@ -17,7 +17,7 @@ from model.trace.trace import Selection
 from tests.planted import RIGHT, WRONG
 from tests.ui.screen import ask, chosen, figure, html, keys, setting
 from ui.sentence.state import SentenceState
-from ui.sentence.three_numbers import measured
+from ui.sentence.three_numbers import _label, measured, why
 from ui.views import (
     attention_score,
     edits,
@@ -101,6 +101,37 @@ def test_every_view_answers_the_same_question_with_the_same_numbers(asking, sett
     assert circuit.score == pytest.approx(effects.observed, abs=1e-3)
 
 
+def test_the_number_of_a_look_names_its_head(asking, settings):
+    (sentence,) = asking.corrector.correct("가치 가자.").sentences
+    state = SentenceState(asking, sentence, sentence.trace, Selection(CROSS), sentence.changes[0], "light")
+    found = measured(state)
+    number = f"{found.head.layer + 1}·{found.head.head + 1}"
+    assert KO["three_head"].format(number=number) in _label(state, "looked", found)
+    assert number not in _label(state, "wrote", found)
+    if found.relation == "agree":
+        assert number in why(state, found)
+
+
+def test_views_tell_which_changes_the_network_itself_would_not_make(asking, settings):
+    """A list of words made the first change, the network the second."""
+    for text, kept in (("동생은 돌이 무겁다고 투덜됐지만 끝까지 걸었다.", "됐"), ("가치 가자.", None)):
+        (sentence,) = asking.corrector.correct(text).sentences
+        state = SentenceState(
+            asking, sentence, sentence.trace, Selection(CROSS), sentence.changes[0], "light"
+        )
+        assert state.kept_by_network == kept
+        told = heatmap.VIEW.describe(state, {"shown": "weights", "unit": "syllable"} | OFF)
+        assert told.startswith(KO["asked_kept"].format(token=kept)) == (kept is not None)
+
+
+def test_a_probability_names_its_character_and_what_stands_before_it(asking, settings):
+    (sentence,) = asking.corrector.correct("어제 친구랑 가치 영화를 봤는데.").sentences
+    change = replace(sentence.changes[0], asked=1)
+    state = SentenceState(asking, sentence, sentence.trace, Selection(CROSS), change, "light")
+    assert state.written_after == {"token": "이", "prefix": "…␣친구랑␣같"}
+    assert KO["without_whose"].format(**state.written_after) in heads_off._describe(state, {"off": "zero"})
+
+
 SENTENCES = ("나는 책을 일거요.", "문을 다드세요.", "그게 아니예요.", "오랫만에 왔어요.")
 EACH, SOME = 1, 10  # of the questions: those that the slow views are asked, too
 ASKED_VIEWS = {
@@ -159,8 +190,9 @@ def check_slow_views(state, effects):
     assert circuit.contrast == explanation.contrast == effects.contrast
     assert circuit.score == pytest.approx(effects.observed, abs=1e-3)
     assert explanation.score == pytest.approx(effects.observed, abs=1e-3)
-    scores = [claim.before for claim in explanation.claims if claim.measured == SCORE]
-    assert scores and set(scores) == {explanation.score}
+    scores = [claim for claim in explanation.claims if claim.measured == SCORE]
+    assert scores and {each.before for each in scores if each.intervention != RESTORED} == {explanation.score}
+    assert all(each.before < explanation.score for each in scores if each.intervention == RESTORED)
     whole, _ = heads_off._verdict(state, {"off": "zero"}, ())
     asked = questions.Teaching((TAUGHT,), 3, 100, 0, state.sentence.source)
     taught = state.ask(questions.edited_network, asked)

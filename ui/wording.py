@@ -87,6 +87,11 @@ def head_name(head: Head) -> str:
     return f"{say(f'kind_{head.kind}')} {head.layer + 1}·{head.head + 1}"
 
 
+def short_head_name(head: Head) -> str:
+    """The same in a few letters, for an axis."""
+    return say(f"circuit_short_{head.kind}", number=f"{head.layer + 1}·{head.head + 1}")
+
+
 def change_in_words(change: Change) -> str:
     """One change as plain text, blanks visible."""
     wrong, right = (visible_token(side, LONGEST_SIDE) for side in (change.wrong, change.right))

@@ -1,6 +1,7 @@
 """Charts of values by layer: a layer-by-token grid, a map of signed values, a curve."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -169,7 +170,8 @@ def _grid_layout(
     }
 
 
-_HEIGHT, _LEAST, _CURVE_FOOT = 380, 220, 110  # pixels
+_HEIGHT, _LEAST, _CURVE_FOOT, _COUNT_FOOT = 380, 220, 110, 60  # pixels
+_MOST_NAMED = 20  # places
 
 
 @as_figure
@@ -179,6 +181,7 @@ def layer_curve(
     *,
     details: Sequence[str] = (),
     marked: int | None = None,
+    beside: tuple[int, float, str] | None = None,
     captions: Captions = PLAIN,
 ) -> Specification:
     """A point for each of P places, joined by a line, with a line at 0 where the sign changes.
@@ -188,7 +191,8 @@ def layer_curve(
         places: their P names, below the points.
         details: P texts that the hover adds.
         marked: a place with a vertical line, such as the one from which on nothing changes any more.
-        captions: the title of the values.
+        beside: a place, a value and a name: a point that is not on the line.
+        captions: the title of the values, and with a second one that of the places.
 
     Raises:
         ValueError: lengths that differ, values that are not finite, a place that does not exist, and an
@@ -208,8 +212,8 @@ def layer_curve(
         raise ValueError("values should be finite")
     if marked is not None and not 0 <= marked < len(places):
         raise ValueError(f"marked should lie in 0..{len(places) - 1}, received {marked}")
-    (value_title,), theme = captions.or_else(titles=("Nats",)).titles, captions.theme
-    layout = _layout(places, marked, captions.title, value_title, theme)
+    (value_title, *place_title), theme = captions.or_else(titles=("Nats",)).titles, captions.theme
+    layout = _layout(places, marked, replace(captions, titles=(value_title, *(place_title or [""]))))
     if not len(places):
         return {"data": [], "layout": layout}
     line = {
@@ -225,11 +229,29 @@ def layer_curve(
         "%{customdata}<extra></extra>",
         "showlegend": False,
     }
-    return {"data": [line], "layout": layout}
+    if beside is None:
+        return {"data": [line], "layout": layout}
+    place, value, name = beside
+    point = {
+        "type": "scatter",
+        "x": [place],
+        "y": [value],
+        "mode": "markers+text",
+        "marker": {"size": 14, "symbol": "diamond", "color": palette(theme).accent},
+        "text": [plain_text(name)],
+        "textposition": "top center",
+        "hovertemplate": f"{template_text(name)}<br>"
+        f"{template_text(value_title)}: <b>%{{y:+.2f}}</b><extra></extra>",
+        "showlegend": False,
+    }
+    return {"data": [line, point], "layout": layout}
 
 
-def _layout(places: Sequence[str], marked: int | None, title: str, value_title: str, theme: str) -> dict:
-    colours = palette(theme)
+def _layout(places: Sequence[str], marked: int | None, captions: Captions) -> dict:
+    """The captions have titles of the values and of the places. Too many places have a name each few."""
+    (value_title, place_title), theme = captions.titles, captions.theme
+    colours, every = palette(theme), -(-len(places) // _MOST_NAMED)
+    named = places[every - 1 :: every] if every > 1 else places
     shapes = [
         {
             "type": "line",
@@ -244,18 +266,19 @@ def _layout(places: Sequence[str], marked: int | None, title: str, value_title: 
     if marked is not None:
         accent = {"color": colours.accent, "width": 2, "dash": "dot"}
         shapes.append(upright_line(marked, accent))
-    return base_layout(theme, title, _HEIGHT) | {
+    return base_layout(theme, captions.title, _HEIGHT) | {
         "xaxis": named_axis(
             theme,
-            "",
-            map(plain_text, places),
+            place_title,
+            map(plain_text, named),
+            range(max(every - 1, 0), len(places), max(every, 1)),
             range=[-0.4, max(len(places), 1) - 0.6],
-            tickangle=-40,
+            tickangle=0 if place_title else -40,
             fixedrange=True,
         ),
         "yaxis": base_axis(theme, value_title, fixedrange=True, automargin=True),
         "shapes": shapes,
-        "margin": {"t": TITLE_HEIGHT, "l": 64, "r": 16, "b": _CURVE_FOOT},
+        "margin": {"t": TITLE_HEIGHT, "l": 64, "r": 16, "b": _COUNT_FOOT if place_title else _CURVE_FOOT},
         "meta": {"fit": "fill", "least": _LEAST},
     }
 

@@ -5,6 +5,7 @@ import pytest
 
 from viz import Amount
 from viz.amounts import waterfall
+from viz.figure import Captions
 from viz.head_mosaic import head_mosaic
 from viz.layers import layer_curve, layer_grid
 from viz.theme import palette
@@ -87,3 +88,14 @@ def test_the_curve_goes_through_its_values_and_marks_a_place():
     np.testing.assert_allclose(figure.data[0].y, [-2.0, 3.5])
     assert [shape.x0 for shape in figure.layout.shapes] == [0, 1]  # the zero line across, and the place
     assert list(figure.layout.xaxis.ticktext) == PLACES
+
+
+def test_a_curve_of_many_places_names_a_few_and_has_a_point_beside_it():
+    captions = Captions(titles=("Share", "Count"))
+    numbers = [str(number) for number in range(1, 52)]
+    figure = layer_curve([0.5] * 51, numbers, marked=44, beside=(16, 0.93, "17"), captions=captions)
+    axis = figure.layout.xaxis
+    assert list(axis.ticktext) == [str(number) for number in range(3, 52, 3)]
+    assert [place + 1 for place in axis.tickvals] == [int(name) for name in axis.ticktext]
+    assert (axis.title.text, axis.tickangle) == ("Count", 0)
+    assert (figure.data[1].x, figure.data[1].y, figure.data[1].text) == ((16,), (0.93,), ("17",))

@@ -69,7 +69,7 @@ def as_json(facts: Mapping[str, Any]) -> str:
     """
 
     def steps(plan: str, language: str) -> list[tuple[str, str, str]]:
-        found = (each for each in plan_of(facts, plan, language) if each.link)
+        found = plan_of(facts, plan, language)
         return [(f"{each.begin}–{each.end}", each.title, each.link.removeprefix(ADDRESS)) for each in found]
 
     plans = {plan: {name: steps(plan, name) for name in ("ko", "en")} for plan in PLANS}

@@ -1,10 +1,25 @@
 // Shows nothing. Asks the server now and then what is new in the classroom. A page that nobody sees asks
 // nothing. Nor does a page that is being drawn: if the visitor is leaving a page, the answer would arrive in
 // the next one.
-export default function ({ data, setTriggerValue }) {
+//
+// In the class's bar it also says how high that is (--class-bar): pictures end above it.
+export default function ({ data, parentElement, setTriggerValue }) {
   let beats = 0;
+  const bar = (parentElement.getRootNode().host ?? parentElement).closest(".st-key-class_bar");
+  const page = document.documentElement.style;
+  const watch = new ResizeObserver(() => {
+    const high = `${window.innerHeight - bar.getBoundingClientRect().top}px`;
+    if (page.getPropertyValue("--class-bar") === high) return;
+    page.setProperty("--class-bar", high);
+    window.dispatchEvent(new Event("resize"));
+  });
+  if (bar) watch.observe(bar);
   const app = document.querySelector('[data-testid="stApp"]');
   const isBusy = () => document.hidden || app?.dataset.testScriptState !== "notRunning";
   const timer = setInterval(() => isBusy() || setTriggerValue("beat", ++beats), data.every);
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    watch.disconnect();
+    page.removeProperty("--class-bar");
+  };
 }

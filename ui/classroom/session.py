@@ -375,7 +375,7 @@ def show_bar(page: str) -> None:
     with st.container(key="class_bar", horizontal=True, vertical_alignment="center", gap="small"):
         listen(mine, _words(mine), follows=False)
         if mine.teaches:
-            lessons.show()
+            lessons.show(page)
         text = "class_bar_teacher" if mine.teaches else "class_bar_back"
         st.button(
             say(text),

@@ -21,7 +21,7 @@ from ui.shell import runs
 from ui.shell.settings import Choice
 from ui.views.drawings import before_after
 from ui.views.view import Figures, Values, View, file_name, idea, needs_activations, open_known_head
-from ui.wording import change_in_words, head_name, nats, percent, say, share_kept
+from ui.wording import change_in_words, head_name, nats, percent, say, share_kept, short_head_name
 from viz.figure import Specification
 from viz.labels import visible_token
 
@@ -174,7 +174,7 @@ def _node(
     # The row says which side and layer; a head of encoder-decoder attention is in the decoder.
     short = say("circuit_short_feed") if place.head is None else f"{place.layer + 1}·{place.head + 1}"
     if place.kind == "cross_attention":
-        short = _short_name(place)
+        short = short_head_name(Head(place.kind, place.layer, place.head))
     custom = None if place.head is None else tuple(place)
     kinds = SUBLAYERS[place.side]
     beside = (kinds.index(place.kind) - (len(kinds) - 1) / 2) * BESIDE
@@ -189,26 +189,29 @@ def node_name(node: Node) -> str:
     return say(f"circuit_feed_{node.side}", layer=node.layer + 1)
 
 
-def _short_name(node: Node) -> str:
-    """The same in a few letters, for an axis."""
-    number = node.layer + 1 if node.head is None else f"{node.layer + 1}·{node.head + 1}"
-    return say(f"circuit_short_{node.kind}", number=number)
+def _reached(circuit: Circuit) -> int:
+    """The first set of ``growth`` that keeps the goal, from 0."""
+    reached = np.flatnonzero(holds(circuit.growth, circuit.goal)).tolist()
+    return reached[0] if reached else len(circuit.growth) - 1
 
 
 def _growth(state: SentenceState, circuit: Circuit) -> Specification:
-    reached = next(
-        iter(np.flatnonzero(holds(circuit.growth, circuit.goal)).tolist()), len(circuit.growth) - 1
-    )
+    reached = _reached(circuit)
     count = min(reached + 1 + BEYOND, len(circuit.growth))
     return viz.layer_curve.specification(
         circuit.growth[:count].tolist(),
-        [_short_name(node) for node in circuit.nodes[:count]],
+        [str(number) for number in range(1, count + 1)],
         details=[
             f"{node_name(node)}: {say('circuit_member' if node in circuit.members else 'circuit_spared')}"
             for node in circuit.nodes[:count]
         ],
         marked=reached,
-        captions=viz.Captions(titles=(say("circuit_share"),), theme=state.theme),
+        beside=(
+            len(circuit.members) - 1,
+            circuit.faithfulness,
+            say("circuit_growth_found", count=len(circuit.members)),
+        ),
+        captions=viz.Captions(titles=(say("circuit_share"), say("circuit_growth_count")), theme=state.theme),
     )
 
 
@@ -241,6 +244,15 @@ def _describe(state: SentenceState, values: Values) -> str:
     ends = {"score": nats(circuit.score), "empty": nats(circuit.empty)}
     if not _tells(circuit, values):
         return say(f"circuit_nothing_{values['circuit_instead']}", change=change_in_words(change), **ends)
+    if values["circuit_as"] == GROWTH:
+        return say(
+            "circuit_growth_reading",
+            change=change_in_words(change),
+            reached=_reached(circuit) + 1,
+            kept=share_kept(say, float(circuit.growth[_reached(circuit)])),
+            count=len(circuit.members),
+            share=share_kept(say, circuit.faithfulness),
+        )
     return say(
         "circuit_reading",
         change=change_in_words(change),

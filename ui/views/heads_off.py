@@ -23,7 +23,7 @@ from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Text
 from ui.views.view import Click, Figures, Values, View, idea, needs_experiment
-from ui.wording import change_in_words, correlation, head_name, say
+from ui.wording import change_in_words, correlation, head_name, say, short_head_name
 from viz.browser.texts import mosaic_words
 from viz.labels import probability
 
@@ -78,7 +78,8 @@ def _names_of(heads: Collection[Head]) -> str:
         return say("without_all_heads")
     if len(heads) > MOST_NAMED:
         return say("without_all", count=len(heads))
-    return say("without_heads", heads=", ".join(map(head_name, sorted(heads))))
+    named = head_name if len(heads) == 1 else short_head_name  # in one line
+    return say("without_heads", heads=", ".join(map(named, sorted(heads))))
 
 
 def _on_click(state: SentenceState, figure: str) -> Click | None:

@@ -3,6 +3,7 @@
 The clean run is the typed sentence.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +19,7 @@ from ui.shell.settings import Choice
 from ui.views import side_by_side
 from ui.views.logit_lens import places, side_of
 from ui.views.view import Click, Figures, Values, View, idea, needs_activations, open_head
-from ui.wording import change_in_words, head_name, nats, say, share_kept
+from ui.wording import change_in_words, head_name, nats, say, share_kept, short_head_name
 from viz.labels import visible_token
 
 RESIDUAL, OUTPUT, HEADS = "residual", "output", "heads"
@@ -60,7 +61,7 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
     strongest = [group[np.abs(np.nan_to_num(returned[group])).max(axis=1).argmax()] for group in groups]
     figure = viz.place_map.specification(
         returned[strongest],
-        _names_of(_rows_of(state, values, len(returned)), groups),
+        _names_of(_rows_of(state, values, len(returned), short_head_name), groups),
         tokens,
         details=patched[strongest],
         emphasis=[row for row in changed if row < len(tokens)],
@@ -98,11 +99,13 @@ def _names_of(rows: list[str], groups: list[np.ndarray]) -> list[str]:
     ]
 
 
-def _rows_of(state: SentenceState, values: Values, count: int) -> list[str]:
+def _rows_of(
+    state: SentenceState, values: Values, count: int, named: Callable[[Head], str] = head_name
+) -> list[str]:
     """The names of the rows."""
     side, part = values[SIDE.name], values[PART.name]
     if part == HEADS:
-        return [head_name(head) for head in _heads(state, side)]
+        return [named(head) for head in _heads(state, side)]
     return places(side, count) if part == RESIDUAL else places(side, count + 1)[1:]
 
 

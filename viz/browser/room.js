@@ -4,13 +4,15 @@ const KEPT_FREE = 6; // pixels at the lower edge of the window
 
 /**
  * The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower
- * edge, or to the bar over that (the page's variable --covered). A picture far down is reached by scrolling
+ * edge, or to the bar over that (the page's variables --covered and --class-bar). A picture far down is reached by scrolling
  * anyway, and may have most of a window.
  */
 function roomBelow(element, { low, least } = {}) {
   const outside = element.getRootNode().host ?? element;
   const scrolled = outside.closest("[data-testid='stMain']")?.scrollTop ?? window.scrollY;
-  const covered = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--covered")) || 0;
+  const page = getComputedStyle(document.documentElement);
+  const bars = ["--covered", "--class-bar"].map((name) => parseFloat(page.getPropertyValue(name)) || 0);
+  const covered = Math.max(...bars);
   const room = window.innerHeight - covered - (element.getBoundingClientRect().top + scrolled) - KEPT_FREE;
   return room < (low ? least : 0.45 * window.innerHeight) ? 0.85 * window.innerHeight : room;
 }

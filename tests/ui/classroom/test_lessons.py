@@ -1,5 +1,7 @@
 """A plan's steps in the bar of a class: a teacher needs no second window, and any link keeps the class."""
 
+from urllib.parse import parse_qsl
+
 from tests.ui.classroom.test_classroom_page import press
 from tests.ui.screen import component, html, keys, setting
 from ui.classroom.lessons import plans
@@ -32,6 +34,27 @@ def test_the_teacher_goes_on_and_back(open_app, rooms, cookies):
     assert {name: value for name, value in kept["settings"] if name in ("class", "lecture", "lesson")} == {
         name: None for name in ("class", "lecture", "lesson")
     }
+
+
+def test_a_link_of_the_plan_opens_its_step_in_the_bar(open_app, rooms, cookies):
+    code, key = rooms.open()
+    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+    cookies["attention_lesson"] = "20.1"
+    steps = plans("ko")["20"]
+    opens = [dict(parse_qsl(step.link.partition("?")[2])) for step in steps]
+    for number in (0, 4):  # the first step and the one after it have one link: the bar stays at the second
+        app = open_app(**opens[number])
+        assert setting(app, "lesson") == f"20.{number or 1}"
+
+
+def test_a_plan_ends_with_its_summary_on_the_page_that_is_open(open_app, rooms, cookies):
+    code, key = rooms.open()
+    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+    steps = plans("ko")["20"]
+    cookies["attention_lesson"] = f"20.{len(steps) - 2}"
+    app = press(open_app("masks"), "lesson_next")
+    assert not steps[-1].link and KO["lesson_end"].format(title=steps[-1].title) in html(app)
+    assert "lesson_next" not in keys(app)
 
 
 def test_a_class_that_is_over_is_forgotten_by_the_browser_that_kept_it(open_app, rooms, cookies):

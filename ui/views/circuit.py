@@ -174,6 +174,7 @@ def _node(
     # The row says which side and layer; a head of encoder-decoder attention is in the decoder.
     short = say("circuit_short_feed") if place.head is None else f"{place.layer + 1}·{place.head + 1}"
     if place.kind == "cross_attention":
+        assert place.head is not None, "attention has heads"
         short = short_head_name(Head(place.kind, place.layer, place.head))
     custom = None if place.head is None else tuple(place)
     kinds = SUBLAYERS[place.side]

@@ -164,7 +164,8 @@ def stored_answer(corrector: Corrector, text: str) -> dict[str, Any]:
 def _sentence(sentence: SentenceCorrection, first: int) -> dict[str, Any]:
     numbers = {_span(change): number for number, change in enumerate(sentence.proposed, first)}
     proposed, changes = (
-        [_change(change, numbers) for change in all] for all in (sentence.proposed, sentence.changes)
+        [_change(change, numbers, sentence.start) for change in all]
+        for all in (sentence.proposed, sentence.changes)
     )
     text = apply_changes(sentence.source, sentence.proposed)
     for change, written in zip(sentence.proposed, proposed, strict=True):
@@ -178,13 +179,14 @@ def _span(change: Change) -> tuple[int, int]:
     return change.source_start, change.source_end
 
 
-def _change(change: Change, numbers: dict[tuple[int, int], int]) -> dict[str, Any]:
+def _change(change: Change, numbers: dict[tuple[int, int], int], start: int) -> dict[str, Any]:
     known = _named(
         change,
         "source_start source_end target_start target_end wrong right known_confidence instead_of",
     )
     probabilities = {"fix": change.fix_probability, "keep": change.keep_probability}
-    return {"number": numbers[_span(change)], **known, **probabilities}
+    place = {"number": numbers[_span(change)], "span": _span(change.moved(start, start))}
+    return {**place, **known, **probabilities}
 
 
 def _named(value: object, names: str) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def test_a_word_typed_in_the_english_layout_is_made_by_a_press(open_page):
     expect_corrected(page, text, text)
     page.locator(".corrected .offer").click()
     expect_corrected(page, text, "지금 가고 있어.")
-    expect_settings(page, accepted="1")
+    expect_settings(page, accepted="3-7")
 
 
 def test_the_reason_stands_in_a_card_beside_the_pressed_word_by_mouse_and_keyboard(open_page):
@@ -105,7 +105,7 @@ def test_the_reason_stands_in_a_card_beside_the_pressed_word_by_mouse_and_keyboa
     page.keyboard.press("Tab")
     expect(card.locator(".reject")).to_be_focused()
     page.keyboard.press("Enter")
-    expect_settings(page, rejected="2")
+    expect_settings(page, rejected="7-7")
     expect_corrected(page, MISSPELT, "며칠 뒤에 할수 있어요.")
 
 

@@ -162,6 +162,26 @@ def test_a_change_is_pressed_and_undone_and_made_again(typed):
     assert corrected(typed) == RIGHT
 
 
+def test_a_word_left_as_typed_stays_so_while_the_text_goes_on(typed):
+    typed.locator("#correction .change").click()
+    typed.get_by_role("button", name="그대로 두기").click()
+    typed.locator("#correction .offer").wait_for()
+    area = typed.locator("textarea")
+    area.focus()
+    for key, more, text in (("End", " 또", f"{WRONG} 또"), ("Home", "나는 ", f"나는 {WRONG} 또")):
+        area.press(key)
+        typed.keyboard.insert_text(more)
+        shows(typed, text)
+        assert corrected(typed) == text
+    assert "rejected=6-" in typed.url
+    told = typed.evaluate("location.hash")
+    typed.evaluate("location.hash = new URLSearchParams({ text: '밥을', lang: 'ko' })")
+    shows(typed, "밥을")
+    typed.evaluate("(told) => (location.hash = told)", told)
+    shows(typed, text)
+    assert corrected(typed) == text
+
+
 def test_the_address_holds_everything_and_no_server_hears_of_it(typed, site_pages):
     address, fragment = typed.url.split("#")
     again = site_pages(f"#{fragment}")

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import visit
 from tests.browser.visit import LateAnswers, choose, expect_corrected, expect_settings, settings, wait_until
-from ui.shell.settings import load_examples
+from ui.shell.settings import Places, load_examples
 from ui.wording import table
 
 FIRST_EXAMPLE = load_examples()[0].text
@@ -119,7 +119,8 @@ def test_what_is_accepted_and_left_undone_is_in_the_link(open_page, corrector, h
     offered = [n for n, change in enumerate(sentence.proposed) if change.source_start not in made]
     accepted = offered[0]
     visit.offered_words(page).first.click()
-    expect_settings(page, accepted=str(accepted + 1))
+    spans = [(each.source_start, each.source_end) for each in sentence.proposed]
+    expect_settings(page, accepted=Places.written([spans[accepted]]))
     with_one = found.with_decisions({accepted}, set())
     expect_corrected(page, half_sure, with_one.text)
     assert visit.heatmap(page, visit.figure("heatmap")).shape == with_one.trace.cross_attention.shape[2:]
@@ -127,7 +128,7 @@ def test_what_is_accepted_and_left_undone_is_in_the_link(open_page, corrector, h
     expect(visit.changed_words(page).last).to_have_attribute("aria-pressed", "true")
     page.locator(".card .reject").click()
     rejected = len(sentence.proposed) - 1
-    expect_settings(page, rejected=str(rejected + 1))
+    expect_settings(page, rejected=Places.written([spans[rejected]]))
     text = found.with_decisions({accepted}, {rejected}).text
     expect_corrected(page, half_sure, text)
     copy = open_page(f"?{page.url.partition('?')[2]}", on=page)

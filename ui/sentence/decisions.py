@@ -13,19 +13,21 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from os.path import commonprefix
+from typing import ClassVar
 
 import streamlit as st
 
 from model.analysis.school_kinds import reason_of
 from model.text.changes import Change, apply_changes
 from model.text.protected import without_particle
-from model.text.tokenizer import split_sentences
+from model.text.tokenizer import normalise, split_sentences
 from model.trace.trace import Described
 from ui.asking import loaders, models
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data, written_data
 from ui.shell import address, controls, header, markup, own_words
 from ui.shell.runs import spinner
-from ui.shell.settings import ASKED, EDIT, PART, is_number
+from ui.shell.settings import ACCEPTED, ASKED, EDIT, PART, REJECTED, Place, Places
 from ui.wording import LONGEST_SIDE, change_in_words, language, say
 from viz.labels import probability, visible_token
 
@@ -35,27 +37,65 @@ class Decisions:
     """A person's decisions about a correction: the minimum confidence, and single changes."""
 
     minimum: float | None  # None: the model's own
-    accepted: frozenset[int]  # numbers of proposals, from 0
-    rejected: frozenset[int]
+    accepted: frozenset[Place]
+    rejected: frozenset[Place]
 
-    SETTINGS = ("accepted", "rejected")  # in the address they count from 1
+    SETTINGS: ClassVar = (ACCEPTED.name, REJECTED.name)
 
     @classmethod
     def read(cls) -> Decisions:
-        accepted, rejected = (
-            frozenset(int(part) - 1 for part in address.get(name).split(",") if is_number(part))
-            for name in cls.SETTINGS
-        )
+        accepted, rejected = (frozenset(each.read(address.get(each.name))) for each in (ACCEPTED, REJECTED))
         return cls(address.get_share("confidence"), accepted, rejected)
+
+    def keep(self) -> None:
+        """Put the stretches into the address."""
+        for name, places in zip(self.SETTINGS, (self.accepted, self.rejected), strict=True):
+            address.put(name, Places.written(each for each in places if isinstance(each, tuple)))
+
+    def moved(self, before: str, after: str) -> Decisions:
+        """The decisions about the text ``before`` that hold where it has become ``after``: those outside of
+        the stretch that was typed anew."""
+        before, after = normalise(before), normalise(after)
+        start = len(commonprefix([before, after]))
+        end = len(before) - len(commonprefix([before[start:][::-1], after[start:][::-1]]))
+        drift = len(after) - len(before)
+
+        def kept(places: frozenset[Place]) -> frozenset[Place]:
+            spans = [each for each in places if isinstance(each, tuple)]
+            behind = {(first + drift, last + drift) for first, last in spans if first >= end}
+            return frozenset({span for span in spans if span[1] <= start} | behind)
+
+        return replace(self, accepted=kept(self.accepted), rejected=kept(self.rejected))
+
+    def placed(self, found: loaders.Correction) -> Decisions:
+        """The decisions by their stretches of the text, those of earlier links, too."""
+        spans = [_span(change) for change in found.proposed]
+        accepted, rejected = (
+            frozenset(
+                spans[each] if isinstance(each, int) else each
+                for each in places
+                if isinstance(each, tuple) or 0 <= each < len(spans)
+            )
+            for places in (self.accepted, self.rejected)
+        )
+        return replace(self, accepted=accepted, rejected=rejected)
+
+    def numbers(self, found: loaders.Correction) -> tuple[set[int], set[int]]:
+        """The proposals of ``found`` that were accepted and rejected, from 0. A word that was left as typed
+        stays so if the network proposes something else for it."""
+        placed = self.placed(found)
+        spans = [_span(change) for change in found.proposed]
+        accepted = {number for number, span in enumerate(spans) if span in placed.accepted}
+        rejected = {n for n, span in enumerate(spans) if any(_meet(span, each) for each in placed.rejected)}
+        return accepted - rejected, rejected
 
     def applied(self, found: loaders.Correction, own_minimum: float) -> loaders.Correction:
         """``found`` with these decisions, without asking the network; ``found`` itself if nothing was
         decided."""
         if self.minimum is not None and self.minimum != own_minimum:
             found = found.with_minimum_confidence(self.minimum)
-        if self.accepted or self.rejected:
-            found = found.with_decisions(self.accepted, self.rejected)
-        return found
+        numbers = self.numbers(found)
+        return found.with_decisions(*numbers) if any(numbers) else found
 
 
 def shown(found: loaders.Correction) -> tuple[loaders.SentenceCorrection | None, Change | None]:
@@ -95,7 +135,7 @@ def show_correction(
     number = _number(found, place, chosen)
     data = correction_data(found, proposals, chosen=number, opened=place, rest=rest)
     correction(
-        data | {"words": _words(proposals, doing)},
+        data | {"words": _words(proposals, doing, any(each.rejected for each in found.sentences))},
         "correction",
         lambda what, number: _answer(found, what, number, doing.decides),
     )
@@ -108,15 +148,14 @@ def _share(change: Change) -> str:
     return probability(change.confidence) if change.is_weighed else "–"
 
 
-def _words(proposals: list[Proposal], doing: Doing) -> dict[str, str]:
+def _words(proposals: list[Proposal], doing: Doing, undone: bool = False) -> dict[str, str]:
     made = {proposal.made for proposal in proposals}
     offered = "correction_hint_both" if True in made else "correction_hint_offered"
     hint = offered if False in made else "correction_hint"
-    rejected = doing.decides and Decisions.read().rejected
     shown = {
         "reject": doing.decides,
         "none": doing.decides,
-        "all": rejected,
+        "all": doing.decides and undone,
         "own": doing.keeps_words,
         "test": doing.tests,
     }
@@ -173,6 +212,10 @@ def _proposals(found: loaders.Correction) -> list[Proposal]:
 
 def _span(change: Change) -> tuple[int, int]:
     return change.source_start, change.source_end
+
+
+def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one == other or (one[0] < other[1] and other[0] < one[1])
 
 
 def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> dict:
@@ -246,26 +289,27 @@ PRESSED = "pressed_change"  # in the session: a word was pressed, and the map of
 
 
 def _decide(found: loaders.Correction, what: str, number: int) -> None:
-    decisions = Decisions.read()
+    decisions = Decisions.read().placed(found)
     accepted, rejected = set(decisions.accepted), set(decisions.rejected)
+    spans = [_span(change) for change in found.proposed]
     if what == "accept":
-        rejected.discard(number)
-        accepted.add(number)
+        rejected = {each for each in rejected if not _meet(spans[number], each)}
+        accepted.add(spans[number])
     elif what == "reject":
-        accepted.discard(number)
-        rejected.add(number)
+        accepted.discard(spans[number])
+        rejected.add(spans[number])
     elif what == "none":
-        accepted, rejected = set(), {each.number for each in _proposals(found) if each.made} | rejected
+        accepted, rejected = set(), {spans[each.number] for each in _proposals(found) if each.made} | rejected
     elif what == "all":
         rejected = set()
-    for name, numbers in zip(Decisions.SETTINGS, (accepted, rejected), strict=True):
-        address.put(name, ",".join(str(n + 1) for n in sorted(numbers)))
+    decisions = replace(decisions, accepted=frozenset(accepted), rejected=frozenset(rejected))
+    decisions.keep()
     if what in ("none", "all"):
         address.put("edit", "")
         return
     if what == "choose":
         st.session_state[PRESSED] = True
-    _focus(found.with_decisions(accepted, rejected), number, release=what == "choose")
+    _focus(found.with_decisions(*decisions.numbers(found)), number, release=what == "choose")
 
 
 def _word_of(found: loaders.Correction, number: int) -> str:
@@ -331,7 +375,10 @@ def corrected(corrector: loaders.EngineCorrector, text: str) -> loaders.Correcti
     """The beginning of ``text`` that is read, corrected as the visitor decided. Raises EngineError."""
     words = own_words.listed()
     found = corrector.correct(within_limit(text), *([words] if words else []))
-    return Decisions.read().applied(found, corrector.minimum_confidence)
+    decisions = Decisions.read()
+    if decisions != (placed := decisions.placed(found)):
+        placed.keep()
+    return placed.applied(found, corrector.minimum_confidence)
 
 
 def open_sentence(

@@ -18,7 +18,7 @@ from ui.components.component import heard
 from ui.components.live_text import live_text, replace, whole
 from ui.components.widgets import welcome
 from ui.sentence import three_numbers
-from ui.sentence.decisions import MAX_CHARACTERS, Doing, corrected, show_correction, within_limit
+from ui.sentence.decisions import MAX_CHARACTERS, Decisions, Doing, corrected, show_correction, within_limit
 from ui.sentence.stage import (
     Stage,
     asks_without,
@@ -77,7 +77,8 @@ def _rest_is_drawn(told: Hashable | None) -> None:
 
 def _rest_settings() -> dict[str, object]:
     """Everything outside of the text on which the rest of the page depends."""
-    told = {name: value for name, value in address.told().items() if name != "sentence"}
+    of_the_text = {"sentence", *Decisions.SETTINGS}  # typing moves the decisions
+    told = {name: value for name, value in address.told().items() if name not in of_the_text}
     return {**told, "own words": own_words.listed()}
 
 
@@ -292,7 +293,9 @@ def _take_typed(text: str) -> None:
     """Keep the text of the text area. A slow browser may send it together with the request of another
     fragment. Then this run belongs to that fragment, and the text is drawn in the next run."""
     with runs.taken_for_whole():
+        decisions = Decisions.read().moved(address.get("sentence"), text)
         keep_typed(text)
+        decisions.keep()
     if runs.runs_another():
         st.rerun()
 

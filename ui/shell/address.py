@@ -22,7 +22,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from ui.components import live_text
 from ui.components.component import component
 from ui.shell import runs
-from ui.shell.settings import Subject, defaults, moved, names_of, steps
+from ui.shell.settings import Subject, defaults, moved, names_of, step, steps
 
 LONGEST = 2_000
 
@@ -152,7 +152,7 @@ def publish(page: str) -> None:
         "settings": [(name, None if name in names_of("browser") else given.get(name)) for name in defaults()],
         "kept": {_cookie(name): given.get(name, "") for name in names_of("browser")},
         "language": defaults()["lang"],
-        "step": [page, st.session_state.get(_CHOSEN_TEXTS, 0), *map(get, steps())],
+        "step": [page, st.session_state.get(_CHOSEN_TEXTS, 0), *(step(name, get(name)) for name in steps())],
         "session": context and context.session_id,
         "followed": {"times": times, "query": query},
     }

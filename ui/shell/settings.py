@@ -7,7 +7,8 @@ is reset.
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -49,6 +50,10 @@ class Setting:
     name: str
     of: Subject = field(default="", kw_only=True)
     is_step: bool = field(default=False, kw_only=True)
+
+    def step(self, text: str) -> str | int:
+        """The part of a value whose change is a step of the history."""
+        return text
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,40 @@ class Text(Setting):
         return text
 
 
-AnySetting = Choice | Flag | Number | Ordinal | Text
+@dataclass(frozen=True)
+class Places(Setting):
+    """Places in the text: stretches of characters, start and end from 0, the end not included. A whole number
+    is one of the proposals, from 1 in the address, as earlier links have it.
+
+    >>> Places("rejected").read("3-5,9-9,2,x")
+    ((3, 5), (9, 9), 1)
+    >>> Places.written([(9, 9), (3, 5)])
+    '3-5,9-9'
+    """
+
+    default: ClassVar[str] = ""
+
+    def read(self, text: str) -> tuple["Place", ...]:
+        found: list[Place] = []
+        for part in text.split(","):
+            if is_number(part):
+                found.append(int(part) - 1)
+            elif re.fullmatch("[0-9]{1,5}-[0-9]{1,5}", part):
+                start, end = map(int, part.split("-"))
+                found.append((start, end))
+        return tuple(found)
+
+    @staticmethod
+    def written(spans: Iterable[tuple[int, int]]) -> str:
+        return ",".join(f"{start}-{end}" for start, end in sorted(spans))
+
+    def step(self, text: str) -> int:
+        """How many there are: a press adds or takes one, and typing moves them only."""
+        return len(self.read(text))
+
+
+Place = int | tuple[int, int]
+AnySetting = Choice | Flag | Number | Ordinal | Places | Text
 
 
 def is_number(text: str) -> bool:
@@ -183,6 +221,11 @@ def steps() -> tuple[str, ...]:
     return tuple(name for name, setting in _settings.items() if setting.is_step)
 
 
+def step(name: str, value: str) -> str | int:
+    """The part of the setting's value whose change is a step of the browser's history."""
+    return _settings[name].step(value)
+
+
 def names_of(subject: Subject) -> tuple[str, ...]:
     """The names of the settings about one sentence, about the whole text (its sentences included), or about
     the visitor.
@@ -197,6 +240,8 @@ def names_of(subject: Subject) -> tuple[str, ...]:
 PART = Ordinal("part", of="text", is_step=True)  # which sentence of several; empty: the first that changed
 EDIT = Ordinal("edit", of="text", is_step=True)  # which change of the sentence; empty: the whole sentence
 ASKED = Ordinal("asked", of="text", is_step=True)  # which of its questions; empty: the default one
+ACCEPTED = Places("accepted", of="text", is_step=True)  # changed although the network is unsure
+REJECTED = Places("rejected", of="text", is_step=True)  # left as typed although the network is sure
 SHARED: tuple[AnySetting, ...] = (
     Text("lang", "ko", of="visitor"),
     Text("class", of="browser"),  # the code of the classroom that one is in; empty: none
@@ -207,9 +252,8 @@ SHARED: tuple[AnySetting, ...] = (
     PART,
     EDIT,
     ASKED,
-    # Proposals that are made although the network is unsure, or left undone although it is sure: 2,3; from 1.
-    Text("accepted", of="text", is_step=True),
-    Text("rejected", of="text", is_step=True),
+    ACCEPTED,
+    REJECTED,
     *(Text(name, first, is_step=True) for name, first in assets.FIRST_MAP.items()),  # kind, layer and head
     Text("cell", of="sentence"),  # the chosen cell of an attention map, "row,column" in tokens, from 0
 )

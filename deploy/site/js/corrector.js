@@ -6,6 +6,7 @@ import { between } from "./numbers.js";
 import { hasProse, keptSpans, lostAnchors, partOf, partsBeside, sparesAll } from "./protected.js";
 import { verbatimSpans } from "./protected.js";
 import { applyChanges, changeAt, clipped, confidence, findChanges, growthOf, inOrder } from "./text.js";
+import { isAccepted, isRejected } from "./decisions.js";
 import { isSameChange, isSyllable, meet, moved, movesSpaces, normalise, restored } from "./text.js";
 import { selectChanges, spansOf, splitSentences, withSubstitutes } from "./text.js";
 
@@ -265,14 +266,20 @@ export class Corrector {
     return { source, sentences: agreeing(sentences), substitutes };
   }
 
-  /** A correction with a person's decisions about proposals, by numbers from 0, at any confidence. */
+  /** A correction with a person's decisions about proposals, at any confidence: `isAccepted`, `isRejected`. */
   decided({ source, sentences, substitutes }, accepted = [], rejected = []) {
     let number = 0;
     const isSure = (change) => !change.isOffer && confidence(change) >= this.limits.minimum_confidence;
-    const isWanted = (change) => accepted.includes(change.number) || isSure(change);
-    const isMade = (change) => !rejected.includes(change.number) && isWanted(change);
+    const isWanted = (change) => isAccepted(change, accepted) || isSure(change);
+    const isMade = (change) => !isRejected(change, rejected) && isWanted(change);
     const found = sentences.map((sentence) => {
-      const proposed = sentence.proposed.map((change) => ({ ...change, number: number++ }));
+      const { start } = sentence;
+      const spanOf = ({ sourceStart, sourceEnd }) => [start + sourceStart, start + sourceEnd];
+      const proposed = sentence.proposed.map((change) => ({
+        ...change,
+        number: number++,
+        span: spanOf(change),
+      }));
       const changes = selectChanges(proposed, isMade);
       return { ...sentence, proposed, changes, text: applyChanges(sentence.source, changes) };
     });

@@ -1,6 +1,7 @@
 // The page: text goes to the worker, the correction and its figures come back.
 import { filled } from "../../../viz/browser/dom.js";
 import { probabilityText } from "../../../viz/browser/type.js";
+import { decide, isRejected, movedAlong, readPlaces, writtenPlaces } from "./decisions.js";
 import { changeLabel, figuresOf, withBlanks } from "./figures.js";
 import { confidence, isSpace, restored } from "./text.js";
 import { moreViews } from "./views.js";
@@ -41,9 +42,7 @@ export function piecesOf(found, chosen, say, labels) {
   return { pieces, text: write(found.text), proposals: cards, chosen, opened: found.place, words };
 }
 
-/** The numbers of all proposals. */
-const everything = ({ sentences }) =>
-  sentences.flatMap(({ proposed }) => proposed.map(({ number }) => number));
+const allProposed = ({ sentences }) => sentences.flatMap(({ proposed }) => proposed);
 
 /** The changes made and the likely proposals; offsets in the whole source. */
 function proposalsOf({ sentences }) {
@@ -144,7 +143,7 @@ function wordsSaid(proposals, found, say) {
     ...Object.fromEntries(SAID.map((name) => [name, say(`correction_${name}`)])),
     label: say("corrected_label"),
     hint: proposals.length ? say(hint) : say("site_nothing"),
-    all: found.rejected?.length ? say("correction_all") : "",
+    all: allProposed(found).some((change) => isRejected(change, found.rejected ?? [])) ? say("correction_all") : "",
     copy: say("copy"),
     copied: say("copied"),
     copy_long: say("copy_corrected"),
@@ -183,14 +182,13 @@ export class Site {
   addressed() {
     const told = location.hash.slice(1) || document.getElementById("beginning").textContent;
     const found = Object.fromEntries(new URLSearchParams(told));
-    const numbers = (text) => (text ? text.split(",").map(Number).filter(Number.isInteger) : []);
     return {
       ...("text" in found && { text: found.text.slice(0, LONGEST) }),
       ...(Object.hasOwn(this.texts, found.lang) && { lang: found.lang }),
       ...(["light", "dark"].includes(found.theme) && { theme: found.theme }),
       lecture: found.lecture === "1",
-      accepted: numbers(found.accepted),
-      rejected: numbers(found.rejected),
+      accepted: readPlaces(found.accepted),
+      rejected: readPlaces(found.rejected),
     };
   }
 
@@ -199,8 +197,8 @@ export class Site {
     const { text, lang, theme, lecture, accepted, rejected } = this.state;
     const shown = new URLSearchParams({ text, lang, theme });
     if (lecture) shown.set("lecture", "1");
-    for (const [name, numbers] of Object.entries({ accepted, rejected }))
-      if (numbers.length) shown.set(name, numbers.join(","));
+    for (const [name, places] of Object.entries({ accepted, rejected }))
+      if (places.length) shown.set(name, writtenPlaces(places));
     history.replaceState(null, "", `#${shown}`);
   }
 
@@ -210,7 +208,7 @@ export class Site {
     const ids = ["live", "correction", "explorer", "status"];
     this.places = Object.fromEntries(ids.map((id) => [id, document.getElementById(id)]));
     this.controls();
-    window.askAhead = (text) => this.ask({ text, opened: null, accepted: [], rejected: [] });
+    window.askAhead = (text) => this.ask({ text, opened: null, ...this.decisionsIn(text) });
     window.addEventListener("hashchange", () => this.change({ ...this.fresh(), ...this.addressed() }, true));
     this.dress();
     this.show();
@@ -259,6 +257,13 @@ export class Site {
    */
   fresh = () => ({ opened: null, chosen: null, accepted: [], rejected: [], off: null, row: null });
 
+  /** The decisions that still hold where the text has become `typed`. */
+  decisionsIn(typed) {
+    const { text, accepted, rejected } = this.state;
+    const [made, left] = [accepted, rejected].map((places) => movedAlong(places, text, typed));
+    return { accepted: made, rejected: left };
+  }
+
   /** `overwrites`: whether the text area gets the text. */
   change(changed, overwrites = false) {
     Object.assign(this.state, changed);
@@ -279,7 +284,8 @@ export class Site {
     window.components.live_text({
       data: { text, revision, longest: LONGEST, ...words },
       parentElement: this.places.live.shadowRoot,
-      setStateValue: (_, typed) => this.change({ ...this.fresh(), text: typed }),
+      setStateValue: (_, typed) =>
+        this.change({ ...this.fresh(), ...this.decisionsIn(typed), text: typed }),
     });
   }
 
@@ -423,20 +429,21 @@ export class Site {
   answer(found, what, number) {
     if (what === "open") return this.change({ opened: number, chosen: null });
     if (what === "all") return this.change({ rejected: [], chosen: null });
-    if (what === "none") return this.change({ accepted: [], rejected: everything(found), chosen: null });
+    if (what === "none") {
+      const everything = allProposed(found).map(({ span }) => span);
+      return this.change({ accepted: [], rejected: everything, chosen: null });
+    }
     const isHere = (change) => change.number === number;
     const at = found.sentences.findIndex(({ proposed }) => proposed.some(isHere));
     // Unchanged for the shown sentence, so its kept answer is found again.
     const place = at === found.place ? this.state.opened : at;
-    const [accepted, rejected] = [this.state.accepted, this.state.rejected].map((numbers) =>
-      numbers.filter((each) => each !== number),
-    );
+    const pressed = allProposed(found).find(isHere);
     const decided = {
-      accept: { accepted: [...accepted, number], rejected, chosen: number },
-      reject: { accepted, rejected: [...rejected, number], chosen: null },
-      choose: { chosen: this.state.chosen === number ? null : number },
+      accept: () => ({ ...decide(this.state, pressed, what), chosen: number }),
+      reject: () => ({ ...decide(this.state, pressed, what), chosen: null }),
+      choose: () => ({ chosen: this.state.chosen === number ? null : number }),
     };
-    this.change({ ...decided[what], opened: place });
+    this.change({ ...decided[what](), opened: place });
   }
 }
 

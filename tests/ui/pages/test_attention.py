@@ -101,7 +101,7 @@ def test_typing_replaces_the_sentence_and_leaves_the_area_alone(open_app):
     app = open_app(sentence="고갱", edit="1", accepted="1")
     before = component(app, "address_bar")["step"]
     send(app, "live_text", "text", "또 고갱")
-    assert screen.chosen(app, "sentence", "edit", "accepted") == ("또 고갱", "", "")
+    assert screen.chosen(app, "sentence", "edit", "accepted") == ("또 고갱", "", "3-4")
     assert component(app, "live_text")["revision"] == 0
     assert component(app, "address_bar")["step"][:2] == before[:2]  # typing is no step
 

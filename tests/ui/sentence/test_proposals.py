@@ -27,9 +27,53 @@ def found():
     return FakeCorrector().correct(TEXT)
 
 
-def test_decisions_are_counted_from_1_in_the_address(settings):
-    settings.update(accepted="2,3", rejected="1", confidence="0.4")
-    assert Decisions.read() == Decisions(0.4, frozenset({1, 2}), frozenset({0}))
+def test_decisions_are_places_of_the_text_in_the_address_and_in_earlier_links_numbers_from_1(settings, found):
+    settings.update(accepted="2,18-19", rejected="1", confidence="0.4")
+    decisions = Decisions.read()
+    assert decisions == Decisions(0.4, frozenset({1, (18, 19)}), frozenset({0}))
+    assert decisions.numbers(found) == ({1, 2}, {0})
+    decisions.placed(found).keep()
+    assert (settings["accepted"], settings["rejected"]) == ("4-5,18-19", "1-2")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        ("고갱이 왓다.", "고갱이 왓다. 또", {(1, 2)}),
+        ("고갱이 왓다.", "또 고갱이 왓다.", {(3, 4)}),
+        ("고갱이 왓다.", "고갱 왓다.", {(1, 2)}),
+        ("고갱이 왓다.", "고객이 왓다.", set()),
+        ("고갱이 왓다.", "비가 온다.", set()),
+        ("고갱이 왓다.", "고갱이 왓다.", {(1, 2)}),
+    ],
+)
+def test_a_decision_moves_with_its_word_and_ends_when_the_word_is_typed_anew(before, after, kept):
+    decisions = Decisions(None, frozenset(), frozenset({(1, 2)}))
+    assert decisions.moved(before, after).rejected == kept
+
+
+def test_a_rejected_word_stays_rejected_while_the_text_goes_on(open_app):
+    app = ask(open_app(sentence="또 고갱이 왔다."), "reject", 0)
+    steps = []
+    for text, rejected in (
+        ("또 고갱이 왔다. 고갱이 온다.", "3-4"),  # the same word further on is another one
+        ("그래서 또 고갱이 왔다. 고갱이 온다.", "7-8"),
+    ):
+        send(app, "live_text", "text", text)
+        assert chosen(app, "sentence", "rejected") == (text, rejected)
+        assert dict(component(app, "address_bar")["settings"])["rejected"] == rejected
+        assert text_of(app) == text.replace("고갱이 온", "고객이 온")
+        steps.append(component(app, "address_bar")["step"])
+    assert steps[0] == steps[1]  # typing is no step back
+    send(app, "live_text", "text", "그래서 또 고갱")  # a keystroke in between at which it is not proposed
+    send(app, "live_text", "text", "")
+    send(app, "live_text", "text", "고갱이 왔다.")
+    assert text_of(app) == "고객이 왔다."
+
+
+def test_a_rejected_word_stays_rejected_if_something_else_is_proposed_for_it(found):
+    decisions = Decisions(None, frozenset({(0, 2)}), frozenset({(0, 3)}))
+    assert decisions.numbers(found) == (set(), {0})
 
 
 def test_no_and_hostile_decisions_decide_nothing_and_good_ones_beside_them_hold(settings, found):
@@ -94,7 +138,7 @@ def test_accepting_makes_the_change_focuses_it_and_the_pictures_follow(open_app)
     assert words(app) == [("고갱이", "고객이")] * 2
     ask(app, "accept", 1)
     assert text_of(app) == "고객이 왔다. 비가 온다. 또 고객이 왓다."
-    assert chosen(app, "accepted", "rejected") == ("2", "")
+    assert chosen(app, "accepted", "rejected") == ("4-5", "")
     assert chosen(app, "part", "edit") == ("1", "2")
     assert component(app, "correction")["chosen"] == 1
     assert set(component(app, "correction")["proposals"]) == {"0", "1", "2"}
@@ -102,19 +146,19 @@ def test_accepting_makes_the_change_focuses_it_and_the_pictures_follow(open_app)
 
 def test_accepting_in_a_later_sentence_opens_that_sentence(open_app):
     app = ask(open_app(sentence=TEXT), "accept", 3)
-    assert chosen(app, "accepted", "part", "edit") == ("4", "3", "2")
+    assert chosen(app, "accepted", "part", "edit") == ("21-22", "3", "2")
     assert text_of(app).endswith("또 고객이 왔다.")
 
 
 def test_rejecting_takes_it_back_and_lets_the_focus_go(open_app):
     app = ask(open_app(sentence=TEXT, part="1", edit="1"), "reject", 0)
     assert text_of(app).startswith("고갱이 왓다.")
-    assert chosen(app, "accepted", "rejected") == ("", "1")
+    assert chosen(app, "accepted", "rejected") == ("", "1-2")
     assert chosen(app, "part", "edit") == ("1", "")
     assert component(app, "correction")["chosen"] is None
     # It is offered as what the network was unsure of is, and can be made again.
     ask(app, "accept", 0)
-    assert chosen(app, "accepted", "rejected") == ("1", "")
+    assert chosen(app, "accepted", "rejected") == ("1-2", "")
     assert text_of(app).startswith("고객이 왓다.")
     assert component(app, "correction")["chosen"] == 0
 
@@ -132,7 +176,7 @@ def test_a_decision_is_part_of_the_link_and_a_link_makes_it_on_every_page(open_a
     app = open_app(sentence="고갱이 왓다", accepted="2", rejected="1")
     assert text_of(app) == "고갱이 왔다"
     sent = dict(component(app, "address_bar")["settings"])
-    assert (sent["accepted"], sent["rejected"]) == ("2", "1")
+    assert (sent["accepted"], sent["rejected"]) == ("4-5", "1-2")
     app = open_app("calculation", sentence="고갱이 왓다", accepted="2", rejected="1")
     assert KO["sentence_about"].format(sentence="고갱이 왓다 → 고갱이 왔다") in html(app)
 
@@ -167,7 +211,7 @@ def test_a_card_names_the_words_the_kind_of_mistake_and_the_confidence(open_app)
 
 def test_undoing_all_changes_rejects_what_was_accepted_too(open_app):
     app = ask(open_app(sentence=TEXT, accepted="2"), "none", 0)
-    assert chosen(app, "accepted", "rejected") == ("", "1,2,3")
+    assert chosen(app, "accepted", "rejected") == ("", "1-2,4-5,18-19")
     assert component(app, "correction")["words"]["all"] == KO["correction_all"]
     assert component(ask(app, "all", 0), "correction")["words"]["all"] == ""
 

@@ -77,6 +77,22 @@ def test_the_table_of_a_picture_holds_its_numbers_and_gives_the_focus_back(open_
     expect(as_table).to_be_focused()
 
 
+def test_the_table_of_all_heads_has_a_row_for_each_layer_as_the_picture(open_page):
+    page = open_page("laboratory?experiment=without&lang=en")
+    page.locator(".st-key-without_mosaic .as-table").focus()
+    page.keyboard.press("Enter")
+    table = page.locator(".st-key-without_mosaic dialog table")
+    heads = table.locator("thead th").all_inner_texts()
+    assert len(heads) == 12
+    assert heads[3:5] == ["Encoder 4", "Decoder 1"]
+    for layer, row in enumerate(table.locator("tbody tr").all(), 1):
+        assert row.locator("th").inner_text() == str(layer)
+        for head, text in zip(heads, row.locator("td").all_inner_texts(), strict=True):
+            kind, number = head.rsplit(" ", 1)
+            assert text.startswith(f"{kind} Layer {layer} · Head {number} ")
+    page.keyboard.press("Escape")
+
+
 def test_tab_goes_from_the_text_through_the_correction_to_both_pictures(open_page):
     page = open_page()
     text_area(page).focus()

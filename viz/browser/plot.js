@@ -190,16 +190,14 @@ class Plot {
       (trace) => trace.customdata && trace.type === "scatter" && (meta?.across || isMosaic(trace)),
     );
     if (tiles) {
-      // A mosaic's squares lie row by row, so its first row has the height of its first square.
-      const { across = tiles.y.filter((y) => y === tiles.y[0]).length, half = [0.5, 0.5] } = meta ?? {};
+      const { half = [0.5, 0.5] } = meta ?? {};
+      const grid = meta?.across ? listed(tiles, meta.across) : placed(tiles);
       return {
-        rows: Math.ceil(tiles.x.length / across),
-        columns: across,
-        head: (column) => String(column + 1),
+        ...grid,
         side: (row) => String(row + 1),
         at: (row, column) => {
-          const number = row * across + column;
-          if (number >= tiles.x.length) return null;
+          const number = grid.number(row, column);
+          if (!(number in tiles.x)) return null;
           const text = plain(tiles.text[number]);
           const point = { custom: tiles.customdata[number] };
           return { x: tiles.x[number], y: tiles.y[number], half, text, value: text, point };
@@ -321,6 +319,28 @@ function signOf(name) {
 /** Whether a trace has the invisible squares of a mosaic of heads (head_mosaic.py). */
 function isMosaic({ marker }) {
   return marker?.symbol === "square" && marker.opacity === 0;
+}
+
+/** Tiles that are listed line by line. */
+const listed = ({ x }, across) => ({
+  rows: Math.ceil(x.length / across),
+  columns: across,
+  head: (column) => String(column + 1),
+  number: (row, column) => row * across + column,
+});
+
+/** The squares of a mosaic, a row for each layer as in the picture: they are listed kind by kind. */
+function placed({ x, y, text, customdata }) {
+  const sorted = (places) => [...new Set(places)].sort((one, other) => one - other);
+  const [across, down] = [sorted(x), sorted(y)];
+  const numbers = new Map(Array.from(x, (place, number) => [`${place} ${y[number]}`, number]));
+  const number = (row, column) => numbers.get(`${across[column]} ${down[row]}`);
+  const head = (column) => {
+    const first = Array.from(x).indexOf(across[column]);
+    const [kind, , place] = [customdata[first]].flat();
+    return typeof kind === "string" ? `${plain(text[first].split("<br>")[0])} ${place + 1}` : `${column + 1}`;
+  };
+  return { rows: down.length, columns: across.length, head, number };
 }
 
 /** After the browser has painted the page. */

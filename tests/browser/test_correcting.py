@@ -127,10 +127,32 @@ def test_all_changes_are_listed_and_undone(open_page):
     expect(count).to_contain_text("고친 곳 2")
     count.click()
     expect(page.locator(".correction .entry")).to_have_count(2)
+    listed = page.locator(".correction .list")
     page.locator(".correction .none").click()
     expect_corrected(page, MISSPELT, MISSPELT)
+    expect(listed).to_be_hidden()  # it holds nothing any more
     page.locator(".correction .all").click()
     expect_corrected(page, MISSPELT, "며칠 뒤에 할 수 있어요.")
+    expect(listed).to_be_hidden()
+
+
+def test_neither_list_nor_card_lies_over_the_button_that_copies(open_page):
+    long = "어제 친구랑 가치 영화를 봤는데 정말 재미있었써요. 몇일 뒤에 할수 있어요. 손님이 오셧어요."
+    page = open_page(f"?sentence={quote(long)}", width=1366, height=768)
+    page.locator(".correction .count").click()
+    copy = page.locator(".correction .copy").bounding_box()
+    box = page.locator(".correction .list").bounding_box()
+    assert box["y"] >= copy["y"] + copy["height"] - 1
+    for entry in page.locator(".correction .list li").all():
+        marker, text = entry.bounding_box(), entry.locator("bdi").bounding_box()
+        assert abs(marker["y"] - text["y"]) < 6  # the number stands beside the first line
+    page.keyboard.press("Escape")
+    for word in changed_words(page).all():
+        word.click()
+        box = page.locator(".correction .card").bounding_box()
+        copy = page.locator(".correction .copy").bounding_box()
+        over = box["y"] < copy["y"] + copy["height"] and copy["y"] < box["y"] + box["height"]
+        assert not over or box["x"] + box["width"] <= copy["x"] + 1
 
 
 def test_a_space_that_was_set_or_taken_out_is_seen_and_what_was_typed_can_be_read(open_page):

@@ -8,6 +8,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.watched ??= watch(root);
   if (text === root.shown) return;
   Object.assign(root, { shown: text, data });
+  if (!made(root).length) root.listed = false;
   if (root.pending === data.chosen) root.pending = null;
   if (root.opened !== data.chosen && !Number.isInteger(root.pending)) root.opened = null;
   const here = root.getRootNode().activeElement?.dataset?.key;
@@ -21,7 +22,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
  * (style.css). Keys and presses outside close what is open.
  */
 function watch(root) {
-  const writing = root.getRootNode().host?.closest(".st-key-writing");
+  const writing = writingOf(root);
   const watched = new ResizeObserver(() => {
     const height = `${writing?.offsetHeight}px`;
     if (writing && height !== root.height) {
@@ -37,6 +38,9 @@ function watch(root) {
   document.addEventListener("pointerdown", (event) => inside(event) || close(root));
   return watched;
 }
+
+/** The part of the page above the pictures. */
+const writingOf = (root) => root.getRootNode().host?.closest(".st-key-writing");
 
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
@@ -120,7 +124,7 @@ function bar(root) {
   const sorted = Object.entries(kinds).sort(([, one], [, other]) => other - one);
   for (const [kind, times] of sorted) count.append(node("span", "kind", `${kind} ${times}`));
   const acts = node("span", "acts");
-  if (words.all) acts.append(control("all", "all", () => root.ask("all", 0), words.all));
+  if (words.all) acts.append(control("all", "all", () => act(root, "all"), words.all));
   const copy = control("copy", "copy", () => copyText(text, copy, words.copied), words.copy);
   copy.title = words.copy_long;
   acts.append(copy);
@@ -144,7 +148,7 @@ function list(root) {
     return node("li", "", entry);
   });
   box.append(node("ol", "", ...entries));
-  const none = control("none", "none", () => root.ask("none", 0), words.none);
+  const none = control("none", "none", () => act(root, "none"), words.none);
   if (words.none) box.append(node("p", "acts", none));
   return box;
 }
@@ -237,17 +241,20 @@ function card(root) {
   return box;
 }
 
+/** `what` is asked about the open change; about all of them where none is open. */
 function act(root, what) {
-  const number = root.opened;
+  const number = root.opened ?? 0;
   close(root);
   root.ask(what, number);
 }
 
 /**
- * Beside its word and over no picture: below its line within a long text, over the typed text at the
- * beginning of a text, above its line at the end; else wherever it is whole.
+ * Beside its word and over no picture: below its line where it ends above the pictures, else over the typed
+ * text at the beginning of a text, above its line at the end; else wherever it is whole. It keeps off the
+ * button that copies.
  */
 function place(root) {
+  root.querySelector(".list").style.top = `${root.querySelector(".bar").offsetHeight}px`;
   const box = root.querySelector(".card");
   const word = box && !box.hidden && wordOf(root, root.opened);
   // In a lecture all that a card would cover is looked at: there it has room of its own (lecture.css).
@@ -258,13 +265,16 @@ function place(root) {
   const { left, bottom } = lines.at(-1);
   const above = lines[0].top - box.offsetHeight - 4;
   const first = root.querySelector(".corrected").getBoundingClientRect().top - box.offsetHeight - 4;
-  const end = Math.min(innerHeight, outer.bottom) - box.offsetHeight - 4;
+  const lowest = (writingOf(root) ?? root).getBoundingClientRect().bottom;
+  const end = Math.min(innerHeight, lowest) - box.offsetHeight - 4;
   const last = innerHeight - box.offsetHeight - 4;
   const near = above - first < 3 * (lines[0].height + 8); // within three lines of its word
   const over = first >= -12 && Math.max(0, first); // a line has so many empty pixels at its upper edge
   const places = [bottom + 6 <= end && bottom + 6, near && over, above >= 0 && above];
   const top = places.find(Number.isFinite) ?? Math.max(0, Math.min(bottom + 6, last));
-  box.style.left = `${Math.max(0, Math.min(left - outer.left, outer.width - box.offsetWidth))}px`;
+  const room = outer.width - box.offsetWidth;
+  const copy = root.querySelector(".copy").offsetWidth + 8;
+  box.style.left = `${Math.max(0, Math.min(left - outer.left, room < copy ? room : room - copy))}px`;
   box.style.top = `${top - outer.top}px`;
 }
 

@@ -31,13 +31,15 @@ from ui.shell.settings import ACCEPTED, ASKED, EDIT, PART, REJECTED, Place, Plac
 from ui.wording import LONGEST_SIDE, change_in_words, language, say
 from viz.labels import probability, visible_token
 
+Span = tuple[int, int]
+
 
 @dataclass(frozen=True)
 class Decisions:
     """A person's decisions about a correction: the minimum confidence, and single changes."""
 
     minimum: float | None  # None: the model's own
-    accepted: frozenset[Place]
+    accepted: frozenset[Place]  # stretches of the text, or proposals by their numbers from 0
     rejected: frozenset[Place]
 
     SETTINGS: ClassVar = (ACCEPTED.name, REJECTED.name)
@@ -69,25 +71,29 @@ class Decisions:
 
     def placed(self, found: loaders.Correction) -> Decisions:
         """The decisions by their stretches of the text, those of earlier links, too."""
-        spans = [_span(change) for change in found.proposed]
+        accepted, rejected = self.spans(found)
+        return replace(self, accepted=frozenset(accepted), rejected=frozenset(rejected))
+
+    def spans(self, found: loaders.Correction) -> tuple[set[Span], set[Span]]:
+        """The stretches of the text that were accepted and rejected."""
+        known = dict(enumerate(_span(change) for change in found.proposed))
         accepted, rejected = (
-            frozenset(
-                spans[each] if isinstance(each, int) else each
+            {
+                span
                 for each in places
-                if isinstance(each, tuple) or 0 <= each < len(spans)
-            )
+                if (span := known.get(each) if isinstance(each, int) else each) is not None
+            }
             for places in (self.accepted, self.rejected)
         )
-        return replace(self, accepted=accepted, rejected=rejected)
+        return accepted, rejected
 
     def numbers(self, found: loaders.Correction) -> tuple[set[int], set[int]]:
         """The proposals of ``found`` that were accepted and rejected, from 0. A word that was left as typed
         stays so if the network proposes something else for it."""
-        placed = self.placed(found)
+        made, left = self.spans(found)
         spans = [_span(change) for change in found.proposed]
-        accepted = {number for number, span in enumerate(spans) if span in placed.accepted}
-        rejected = {n for n, span in enumerate(spans) if any(_meet(span, each) for each in placed.rejected)}
-        return accepted - rejected, rejected
+        rejected = {n for n, span in enumerate(spans) if any(_meet(span, each) for each in left)}
+        return {n for n, span in enumerate(spans) if span in made} - rejected, rejected
 
     def applied(self, found: loaders.Correction, own_minimum: float) -> loaders.Correction:
         """``found`` with these decisions, without asking the network; ``found`` itself if nothing was
@@ -210,11 +216,11 @@ def _proposals(found: loaders.Correction) -> list[Proposal]:
     return proposals
 
 
-def _span(change: Change) -> tuple[int, int]:
+def _span(change: Change) -> Span:
     return change.source_start, change.source_end
 
 
-def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+def _meet(one: Span, other: Span) -> bool:
     return one == other or (one[0] < other[1] and other[0] < one[1])
 
 
@@ -289,8 +295,8 @@ PRESSED = "pressed_change"  # in the session: a word was pressed, and the map of
 
 
 def _decide(found: loaders.Correction, what: str, number: int) -> None:
-    decisions = Decisions.read().placed(found)
-    accepted, rejected = set(decisions.accepted), set(decisions.rejected)
+    decisions = Decisions.read()
+    accepted, rejected = decisions.spans(found)
     spans = [_span(change) for change in found.proposed]
     if what == "accept":
         rejected = {each for each in rejected if not _meet(spans[number], each)}

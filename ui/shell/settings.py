@@ -51,7 +51,7 @@ class Setting:
     of: Subject = field(default="", kw_only=True)
     is_step: bool = field(default=False, kw_only=True)
 
-    def step(self, text: str) -> str | int:
+    def history_step(self, text: str) -> str | int:
         """The part of a value whose change is a step of the history."""
         return text
 
@@ -153,7 +153,7 @@ class Places(Setting):
     def written(spans: Iterable[tuple[int, int]]) -> str:
         return ",".join(f"{start}-{end}" for start, end in sorted(spans))
 
-    def step(self, text: str) -> int:
+    def history_step(self, text: str) -> int:
         """How many there are: a press adds or takes one, and typing moves them only."""
         return len(self.read(text))
 
@@ -223,7 +223,7 @@ def steps() -> tuple[str, ...]:
 
 def step(name: str, value: str) -> str | int:
     """The part of the setting's value whose change is a step of the browser's history."""
-    return _settings[name].step(value)
+    return _settings[name].history_step(value)
 
 
 def names_of(subject: Subject) -> tuple[str, ...]:

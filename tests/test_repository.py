@@ -7,6 +7,7 @@ import csv
 import hashlib
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,13 @@ def test_the_proxy_allows_just_the_scripts_in_streamlits_page_and_writes_no_visi
     assert set(re.findall(r"'sha256-([^']+)'", scripts)) == hashes and len(hashes) == 1
     assert "unsafe-inline" not in scripts and "'unsafe-eval'" not in scripts
     assert re.findall(r"listen (\S+);", config) == ["127.0.0.1:8080"] and "access_log off;" in config
+
+
+def test_each_extra_that_a_document_installs_exists():
+    extras = tomllib.loads(text("pyproject.toml"))["project"]["optional-dependencies"]
+    line = re.compile(r'install "(?:\.|see-attention)\[([a-z,]+)\]"')
+    told = {page.name: line.findall(page.read_text("utf-8")) for page in PAGES}
+    assert {name for found in told.values() for each in found for name in each.split(",")} <= set(extras)
+    for page in PAGES:
+        if page.name.startswith(("own-", "researchers")):
+            assert "pip install" in page.read_text("utf-8"), page.name

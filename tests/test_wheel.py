@@ -126,7 +126,8 @@ def test_the_wheel_holds_one_package_with_every_file_of_the_rooms(wheel):
     assert wheel.stat().st_size < 60e6
     needed = re.findall(r"^Requires-Dist: ([\w.-]+)(?:\[.*?\])?(.*)$", metadata, re.MULTILINE)
     assert {name for name, rest in needed if "extra ==" not in rest} == NEEDED
-    for extra, name in {"app": "streamlit", "train": "onnx", "ray": "ray"}.items():
+    extras = {"app": "streamlit", "keras": "keras", "transformers": "torch", "train": "onnx", "ray": "ray"}
+    for extra, name in extras.items():
         assert any(each == name and f"extra == '{extra}'" in rest for each, rest in needed), extra
 
 

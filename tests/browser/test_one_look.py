@@ -283,7 +283,22 @@ def test_typing_one_more_character_keeps_the_size_of_the_cells(open_typed, width
 def test_paper_shows_the_text_its_corrections_and_the_open_picture(open_page):
     page = open_page(width=1366, height=768)
     page.emulate_media(media="print")
-    for name in ("writing", "picture"):
+    for name in ("writing", "map", "told", "picture"):
         expect(page.locator(f".st-key-{name}")).to_be_visible()
-    for name in ("bar", "tools", "tabs", "map", "heads", "measured", "more"):
+    for name in ("bar", "tools", "tabs", "heads", "measured", "more"):
         expect(page.locator(f".st-key-{name}")).to_be_hidden()
+    correction = page.locator(CORRECTION)
+    expect(correction.locator(".count")).to_be_visible()
+    expect(correction.locator(".copy")).to_be_hidden()
+    picture = page.locator(f"{HEATMAP} .main-svg").first.bounding_box()
+    assert 500 < picture["width"] <= 701  # a sheet of A4 between its margins, from a window of any width
+
+
+def test_paper_has_the_whole_of_a_typed_text_that_scrolls_on_the_screen(open_page):
+    page = open_page(
+        f"?{urlencode({'sentence': '오늘은 날씨가 좋아서 공원에 갔습니다. ' * 24})}", width=1366, height=768
+    )
+    cut = lambda: page.locator(TEXT).evaluate("area => area.scrollHeight - area.clientHeight")
+    assert cut() > 20
+    page.emulate_media(media="print")
+    visit.wait_until(page, lambda: cut() <= 0, True)

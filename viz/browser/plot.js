@@ -3,6 +3,7 @@
 const FORMATS = { png: PNG_SCALE, svg: 1 }; // format -> how many times the size on the screen it has
 // Drawing a box and a double click do what the last five did.
 const REMOVED = "toImage select2d lasso2d autoScale2d zoom2d pan2d zoomIn2d zoomOut2d resetScale2d";
+const PAPER = 700; // pixels across a sheet of A4 between its margins
 const TITLE = 40; // pixels above a saved picture for its title
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
@@ -89,6 +90,7 @@ class Plot {
     const at = fitted(this.figure, width, this.room());
     // Before the library is there, so that nothing moves when it comes.
     this.root.style.height = `${at.height}px`;
+    this.root.style.setProperty("--paper", Math.min(1, PAPER / width));
     const Plotly = await library();
     await painted(); // other content that came with the figure, such as the corrected text, is shown first
     await this.busy;

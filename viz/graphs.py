@@ -17,13 +17,14 @@ from viz.figure import (
     as_figure,
     base_axis,
     base_layout,
+    legend_across,
     rectangle,
     weight_scale,
 )
 from viz.labels import cell_label, plain_text, template_text, visible_token, width_in_em
 from viz.theme import colour_scale, palette
 
-_GRAPH_ROW, _LEAST_ROW, _FOOT, _EM = 50, 38, 40, 13  # pixels; an em is that of the rows' names
+_GRAPH_ROW, _LEAST_ROW, _FOOT, _EM = 50, 44, 40, 13  # pixels; an em is that of the rows' names
 _WIDTHS = (1.2, 2.4, 4.2, 6.5)  # pixels of a line, by the size of its effect
 
 
@@ -73,7 +74,8 @@ def circuit_graph(
 
     Args:
         note: a line below the rows.
-        captions: the title of the effects.
+        captions: the title of the effects; the legend's names of whole and of dashed lines, which has none
+            by default.
 
     Raises:
         ValueError: an edge to a node that does not exist, a node in no row, values that are not
@@ -101,6 +103,12 @@ def circuit_graph(
         _box(node, place, theme) for node, place in zip(nodes, places.tolist(), strict=True)
     ]
     lines = _lines(edges, places, theme)
+    if captions.names:
+        layout |= {"legend": legend_across(1, "bottom", fixed=True)}
+        for sign, name in zip(("solid", "dash"), captions.names, strict=True):
+            widest = [line for line in lines if line["line"]["dash"] == sign][-1:]
+            for line in widest:
+                line |= {"name": plain_text(name), "showlegend": True}
     return {
         "data": [*lines, _numbers(nodes, edges, places, edge_title), _points(nodes, places)],
         "layout": layout,

@@ -32,7 +32,7 @@ SETTINGS = (
     Choice("circuit_instead", ("mean", "twin")),
 )
 DRAWN = 0.9  # of all effects: the fewest lines that carry so much are drawn, the others folded
-BESIDE = 0.3  # of a row: the distance of its sub-layers
+BESIDE = 0.2  # of a row: the distance of its sub-layers, whose boxes must not reach the next row
 
 
 def _asked(state: SentenceState, values: Values) -> tuple[declared.Edit, int, str]:
@@ -154,7 +154,11 @@ def _graph(state: SentenceState, circuit: Circuit, edges: CircuitEdges | None) -
         lines,
         [names[row] for row in used],
         note=say("circuit_folded", count=len(folded), share=share) if folded else "",
-        captions=viz.Captions(titles=(say("circuit_edge"),), theme=state.theme),
+        captions=viz.Captions(
+            titles=(say("circuit_edge"),),
+            names=(say("circuit_line"), say("circuit_line_dashed")),
+            theme=state.theme,
+        ),
     )
 
 

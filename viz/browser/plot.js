@@ -73,7 +73,7 @@ class Plot {
 
   resize() {
     const width = this.root.clientWidth;
-    if (!width) return;
+    if (!width || matchMedia("print").matches) return; // on paper the picture is zoomed (plot.css)
     const size = `${width} ${Math.round(this.room())} ${enlargement()}`;
     if (size === this.drawnFor) return;
     this.drawnFor = size;

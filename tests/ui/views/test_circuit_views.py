@@ -75,6 +75,9 @@ def test_the_graph_is_the_planted_chain_and_a_node_opens_its_head(open_circuit):
     points = spec["data"][-1]
     shown = dict(zip(points["text"], points["customdata"], strict=True))
     assert list(MARK) in shown.values() and list(CARRY) in shown.values()
+    assert {line["name"] for line in spec["data"] if line.get("showlegend")} <= {
+        table("ko")[each] for each in ("circuit_line", "circuit_line_dashed")
+    }
     hovered = spec["data"][-2]
     nats = [float(each.split()[0].replace("−", "-")) for each in hovered["hovertext"]]
     large = [text for text, each in zip(hovered["text"], nats, strict=True) if each > 1]

@@ -9,6 +9,7 @@ Shapes: R rows of all sentences, L layers, H heads, D d_model, F feed-forward wi
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -75,12 +76,13 @@ class EditOutcome:
     size: float  # as of ModelEdit, at this strength
     pairs: tuple[EditedText, ...]
     refused: tuple[Refusal, ...]
-    elsewhere: tuple[EditedText, ...]  # the same mistake; only sentences that the network got wrong
+    elsewhere: tuple[EditedText, ...]  # other sentences with the same mistake that the network got wrong
     others: tuple[EditedText, ...]  # those that changed
     num_others: int
     others_right: int  # those that the network wrote as wanted before the edit
     heads: tuple[HeadChange, ...]  # for the first pair, the largest change first; only heads that changed
     tried: EditedText | None = None  # another sentence, twice the same text as its pair
+    behind: tuple[EditedText, ...] = ()  # the taught sentences behind other words that the network got wrong
 
 
 def edit_outcome(corrector: Network, edit: ModelEdit, strength: float = 1.0, tried: str = "") -> EditOutcome:
@@ -90,21 +92,27 @@ def edit_outcome(corrector: Network, edit: ModelEdit, strength: float = 1.0, tri
     sentence, whose text is compared.
     """
     intervention, taught = edit.intervention(strength), len(edit.taught)
+    behind = tuple(other for pair in edit.taught for other in behind_openings(pair))
     same = tuple(other for pair in edit.taught for other in same_mistake(pair))
     also = (Pair(tried, tried),) if tried and len(tried) <= corrector.config.max_length else ()
-    about = _read(corrector, (*edit.taught, *same, *also)).under(intervention)
+    about = _read(corrector, (*edit.taught, *behind, *same, *also)).under(intervention)
     others = _others(corrector).under(intervention)
-    elsewhere = about[taught : taught + len(same)]
+    ends = np.cumsum([taught, len(behind), len(same)]).tolist()
+    again, elsewhere = (
+        tuple(each for each in about[first:last] if each.before != each.pair.wanted)
+        for first, last in pairwise(ends)
+    )
     return EditOutcome(
         size=strength * edit.size,
         pairs=tuple(about[:taught]),
         refused=edit.refused,
-        elsewhere=tuple(each for each in elsewhere if each.before != each.pair.wanted),
+        elsewhere=elsewhere,
         others=tuple(each for each in others if each.before != each.after),
         num_others=len(others),
         others_right=sum(each.before == each.pair.wanted for each in others),
         heads=changed_heads(corrector, edit.taught[0], intervention) if edit.taught else (),
         tried=about[-1] if also else None,
+        behind=again,
     )
 
 
@@ -221,17 +229,21 @@ class ReadSentences:
         return touched
 
 
+def behind_openings(pair: Pair) -> list[Pair]:
+    """The same sentence behind other words: whether the edit needs the sentence's beginning."""
+    return [Pair(opening + pair.wrong, opening + pair.wanted) for opening in OPENINGS]
+
+
 def same_mistake(pair: Pair) -> list[Pair]:
-    """The mistake of ``pair`` behind other words, and our own sentences with mistakes of its articles."""
-    found = [Pair(opening + pair.wrong, opening + pair.wanted) for opening in OPENINGS]
+    """Our own other sentences with mistakes of the pair's articles: whether the mistake was learned."""
     kinds = set()
     for change in find_changes(*pair):
         before, after = pair.wanted[: change.target_start], pair.wanted[change.target_end :]
         article = article_of(change.wrong, change.right, before, after)
         # A kind of certain misspellings holds words that have nothing else in common.
         kinds |= {article.kind} if article and not norm_kinds()[article.kind].is_certain else set()
-    own = [each for kind, each in own_pairs() if kind in kinds and each.wrong != each.wanted]
-    return found + own[:SAME_KIND]
+    own = [each for kind, each in own_pairs() if kind in kinds and each.wrong != each.wanted and each != pair]
+    return own[:SAME_KIND]
 
 
 def changed_heads(corrector: Network, pair: Pair, intervention: Intervention) -> tuple[HeadChange, ...]:

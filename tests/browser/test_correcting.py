@@ -149,6 +149,8 @@ def test_neither_list_nor_card_lies_over_the_button_that_copies(open_page):
     page.keyboard.press("Escape")
     for word in changed_words(page).all():
         word.click()
+        expect(page.locator(".correction .card")).to_be_visible()
+        settle(page)
         box = page.locator(".correction .card").bounding_box()
         copy = page.locator(".correction .copy").bounding_box()
         over = box["y"] < copy["y"] + copy["height"] and copy["y"] < box["y"] + box["height"]

@@ -74,9 +74,11 @@ def _draw(state: SentenceState, values: Values) -> None:
         controls.choose(LAYER.name, _layers(state), lambda layer: say(f"{LAYER.name}_{layer}"))
     VIEW.draw_figures(state, values)
     _show_heads(state, found)
-    if found.elsewhere:
-        with st.expander(say("teach_elsewhere_list", count=len(found.elsewhere)), expanded=True):
-            markup.table(_table(found.elsewhere, "after", "outcome"), say("teach_elsewhere"))
+    for name, texts in (("elsewhere", found.elsewhere), ("behind", found.behind)):
+        if texts:
+            expanded = name == "elsewhere" or not found.elsewhere
+            with st.expander(say(f"teach_{name}_list", count=len(texts)), expanded=expanded):
+                markup.table(_table(texts, "after", "outcome"), say(f"teach_{name}"))
     if found.others:
         with st.expander(say("teach_others_list", count=len(found.others))):
             markup.table(_table(found.others, "before", "after", "outcome"), say("teach_others"))
@@ -188,12 +190,14 @@ def _table(texts: Sequence[EditedText], *names: str) -> pd.DataFrame:
 
 
 def _figures_of(state: SentenceState, values: Values) -> Figures:
-    """The share of right texts before and after: the pairs, the same mistake elsewhere, the others."""
+    """The share of right texts before and after: the pairs, these behind other words, the same mistake
+    elsewhere, the others."""
     found = _outcome(state, values)
     healed = [each.outcome for each in found.others]
     kept = found.others_right + healed.count("mended") - healed.count("forgotten")
     counts = {
         "pairs": (*_right(found.pairs), len(found.pairs)),
+        "behind": (*_right(found.behind), len(found.behind)),
         "elsewhere": (*_right(found.elsewhere), len(found.elsewhere)),
         "others": (found.others_right, kept, found.num_others),
     }
@@ -216,16 +220,15 @@ def _describe(state: SentenceState, values: Values) -> str:
     found = _outcome(state, values)
     if not found.pairs:
         return say("teach_none")
-    return say(
-        "teach_reading",
-        pairs=len(found.pairs),
-        mended=_right(found.pairs)[1],
-        elsewhere=len(found.elsewhere),
-        learned=_right(found.elsewhere)[1],
-        others=found.num_others,
-        changed=len(found.others),
-        size=percent(say, found.size, 1),
-    )
+    told = [say("teach_reading", pairs=len(found.pairs), mended=_right(found.pairs)[1])]
+    for name, texts in (("behind", found.behind), ("elsewhere", found.elsewhere)):
+        if texts:
+            told.append(say(f"teach_reading_{name}", count=len(texts), learned=_right(texts)[1]))
+    if not found.elsewhere:
+        told.append(say("teach_reading_nowhere"))
+    size = percent(say, found.size, 1)
+    told.append(say("teach_reading_others", others=found.num_others, changed=len(found.others), size=size))
+    return " ".join(told)
 
 
 def _paragraphs(state: SentenceState, values: Values) -> list[str]:

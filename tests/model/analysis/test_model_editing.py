@@ -5,7 +5,14 @@ import pytest
 
 from model import Corrector
 from model.analysis import edit_effects, model_editing
-from model.analysis.edit_effects import EditedText, ReadSentences, edit_outcome, same_mistake, written
+from model.analysis.edit_effects import (
+    EditedText,
+    ReadSentences,
+    behind_openings,
+    edit_outcome,
+    same_mistake,
+    written,
+)
 from model.analysis.model_editing import (
     MARGIN,
     MOST_PAIRS,
@@ -56,6 +63,9 @@ def test_a_pair_is_learned_with_the_margin_and_unlearned(shipped, edit):
     assert [each.outcome for each in found.pairs] == ["mended"] and not found.refused
     assert found.num_others == OTHERS and len(found.others) <= 1
     assert found.size == edit.size and 0 < edit.size < 0.05
+    # The taught sentence behind other words is counted apart from other sentences.
+    assert all(each.pair.wrong.endswith(LEARNED.wrong) for each in found.behind)
+    assert not any(each.pair.wrong.endswith(LEARNED.wrong) for each in found.elsewhere)
     unlearned = edit_outcome(shipped, edit, strength=0)
     assert [each.outcome for each in unlearned.pairs] == ["same"] and not unlearned.others
     assert unlearned.size == 0 and edit.intervention(0) == Intervention()
@@ -153,11 +163,11 @@ def test_outcomes(before, after, outcome):
     assert EditedText(Pair("금새", "금세"), before, after).outcome == outcome
 
 
-def test_the_same_mistake_is_that_of_the_article_and_of_other_beginnings():
-    found = same_mistake(Pair("깨끗히 닦아라.", "깨끗이 닦아라."))
-    assert found[0] == Pair("그런데 깨끗히 닦아라.", "그런데 깨끗이 닦아라.")
-    own = found[len(edit_effects.OPENINGS) :]
-    assert own and all("히" in pair.wrong for pair in own)
+def test_the_same_mistake_is_that_of_the_article_in_other_sentences():
+    pair = Pair("깨끗히 닦아라.", "깨끗이 닦아라.")
+    assert behind_openings(pair)[0] == Pair("그런데 깨끗히 닦아라.", "그런데 깨끗이 닦아라.")
+    own = same_mistake(pair)
+    assert own and all("히" in each.wrong and pair.wrong not in each.wrong for each in own)
 
 
 def test_our_own_sentences_are_those_that_the_command_makes():

@@ -1,5 +1,7 @@
 """Teaching the network on the page, over the planted network, whose feed-forward networks learn nothing."""
 
+from dataclasses import replace
+
 import pytest
 
 from model.analysis.edit_effects import EditedText, EditOutcome, HeadChange
@@ -88,6 +90,12 @@ def test_an_outcome_is_told_in_counts(settings, monkeypatch):
     shown = state("cross_attention", 0, 0)
     said = teach.VIEW.reading(shown, {})
     assert "1문장 가운데 1문장" in said and "3개 가운데 2개" in said and "1.2%" in said
+    assert KO["teach_reading_nowhere"] not in said
+    again = replace(found, behind=(right, wrong), elsewhere=())
+    monkeypatch.setattr(teach, "_outcome", lambda state, values: again)
+    said = teach.VIEW.reading(shown, {})
+    assert "붙이면 2개 가운데 1개" in said and KO["teach_reading_nowhere"] in said
+    monkeypatch.setattr(teach, "_outcome", lambda state, values: found)
     assert teach.VIEW.paragraphs(shown, {}) == [f"금새 → 금세: {KO['teach_mended']}"]
     (figure, _) = teach.VIEW.figures(shown, {})["teach"]
     ((component, _),) = follow._parts(teach.VIEW, shown, {})  # the picture on the phones of a class

@@ -257,7 +257,7 @@ class PlacedChange:
 
 
 def read_verdicts(path: Path = VERDICTS_FILE) -> dict[str, str]:
-    """The verdict on each change by its key.
+    """The verdict on each change by its key, without the changes that have none yet.
 
     Raises ValueError, with the line, for a verdict that is none of ``VERDICTS``; OSError, KeyError for
     another file.
@@ -266,10 +266,10 @@ def read_verdicts(path: Path = VERDICTS_FILE) -> dict[str, str]:
         rows = csv.DictReader(file)
         found = {}
         for row in rows:
-            if row["verdict"] not in VERDICTS:
+            if row["verdict"] not in ("", *VERDICTS):
                 raise ValueError(f"line {rows.line_num}: {row['verdict']!r} is none of {', '.join(VERDICTS)}")
             found[row["change"]] = row["verdict"]
-    return found
+    return {change: verdict for change, verdict in found.items() if verdict}
 
 
 def measure_unseen(
@@ -424,6 +424,10 @@ def _measure(
 @click.option("--verdicts", default=VERDICTS_FILE, type=_OUT, help="The table that they are added to.")
 def verdicts(read: Path, verdicts: Path) -> None:
     """Add the verdicts of READ, a list of ``unseen --changes`` with the column verdict filled in."""
+    try:
+        read_verdicts(read)
+    except (ValueError, KeyError) as error:
+        raise click.BadParameter(f"{read}: {error}") from error
     kept: dict[str, dict[str, str]] = {}
     for path in (verdicts, read) if verdicts.exists() else (read,):
         with path.open(encoding="utf-8", newline="") as file:

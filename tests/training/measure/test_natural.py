@@ -173,6 +173,11 @@ def test_a_verdict_is_one_of_three(tmp_path):
     path.write_text("source,row,start,end,kind,change,verdict\na,1,0,1,norm,0f,bad\n", encoding="utf-8")
     with pytest.raises(ValueError, match="line 2: 'bad' is none of false, mend, open"):
         read_verdicts(path)
+    kept = tmp_path / "kept.csv"
+    kept.write_text("source,row,start,end,kind,change,verdict\na,1,0,1,norm,0f,mend\n", encoding="utf-8")
+    done = CliRunner().invoke(main, ["verdicts", str(path), "--verdicts", str(kept)])
+    assert done.exit_code == 2 and "line 2: 'bad' is none of" in done.output
+    assert read_verdicts(kept) == {"0f": "mend"}, "a list with another word leaves the table as it was"
 
 
 def test_the_kept_verdicts_can_be_read_and_hold_no_text():

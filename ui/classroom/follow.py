@@ -25,7 +25,7 @@ from ui.views import TABS, heatmap, numbers, predict
 from ui.views import lines as lines_view
 from ui.views import steps as steps_view
 from ui.views.view import View, file_name, picture_title
-from ui.wording import language, say
+from ui.wording import change_in_words, language, say
 from viz.browser.plot import plot_data
 from viz.figure import Specification
 from viz.labels import visible_token
@@ -136,11 +136,19 @@ def _make(page: str, seen: SentenceState) -> Picture:
     return Picture(
         seen.sentence.source,
         changes,
-        view.describe(seen, values),
+        _told(view, seen, values),
         view.intervenes,
         _parts(view, seen, values),
         tuple(view.paragraphs(seen, values)),
     )
+
+
+def _told(view: View, seen: SentenceState, values: dict) -> str:
+    """The sentence above the picture; a phone marks nothing, so it is not asked to."""
+    if view.name != "predict" or predict.is_revealed(seen):
+        return view.describe(seen, values)
+    token = visible_token(seen.trace.target_tokens[seen.asked_row])
+    return say("class_predict", change=change_in_words(seen.explained), token=token)
 
 
 def _parts(view: View, seen: SentenceState, values: dict) -> tuple[ShownPart, ...]:

@@ -136,6 +136,7 @@ def test_a_phone_sees_what_the_teacher_marks_and_the_attention_once_it_is_reveal
     rooms.show(*opened, "attention", asked)
     app = open_phone()
     assert html(app).count("<mark>") == 2
+    assert KO["class_predict"][-20:] in html(app)  # and not that one should mark and press something
     assert not [each for each in components(app) if each.startswith("class_plot")]
     rooms.show(*opened, "attention", (*asked, ("revealed", "1")))
     app = app.run()

@@ -12,6 +12,7 @@ from model.correction.mending import find_known_mistakes
 from model.text.changes import Change, find_changes
 from model.text.protected import is_dialect, kept_spans, verbatim_spans
 from model.text.readings import find_particles, find_stand_ins
+from model.text.tokenizer import split_sentences
 from tests.browser.missing import missing
 from tests.model.correction.test_kinds import PAIRS
 
@@ -83,6 +84,23 @@ def expected(text: str) -> list:
     changes = told(find_particles(text, verbatim)), told(find_stand_ins(text, verbatim))
     mistakes = [[told(each.changes), each.least] for each in find_known_mistakes(text, Words(COUNTS))]
     return [*changes, [list(span) for span in kept_spans(text)], dialect, mistakes]
+
+
+OF_SENTENCES = """
+import { splitSentences } from "./text.js";
+const { rules, texts } = JSON.parse(require("fs").readFileSync(0, "utf-8"));
+for (const [name, { source, flags }] of Object.entries(rules.patterns))
+  rules.patterns[name] = new RegExp(source, flags);
+console.log(JSON.stringify(texts.map((text) => splitSentences(text, 40, rules))));
+"""
+
+
+def test_a_text_is_cut_where_python_cuts_it():
+    texts = [typed for section, typed, _ in PAIRS if section in ("quoted", "right", "letters")]
+    texts.append(" ".join(texts))
+    assert in_node(OF_SENTENCES, {"rules": rules(), "texts": texts}) == [
+        [list(span) for span in split_sentences(text, 40)] for text in texts
+    ]
 
 
 OF_ARTICLES = """

@@ -13,7 +13,7 @@ from threading import Thread
 from model.correction.correction import Correction
 from model.correction.corrector import KEPT_CHARACTERS
 from model.correction.mending import BATCH_SENTENCES
-from model.norm import Article, article_of
+from model.norm import Article, explanation_of
 from model.text.changes import Change, apply_changes, in_order
 from model.trace.trace import AttentionTrace
 
@@ -162,7 +162,7 @@ def _as_json(change: Change, made: Change, text: str) -> dict:
 
 
 def _article(made: Change, text: str) -> Article | None:
-    return article_of(made.wrong, made.right, text[: made.target_start], text[made.target_end :])
+    return explanation_of(made.wrong, made.right, text[: made.target_start], text[made.target_end :])
 
 
 def _attention(trace: AttentionTrace) -> dict:

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 
 from model import Change, Corrector, SentenceCorrection
-from model.analysis.school_kinds import reason_of
+from model.analysis.school_kinds import AND, reason_of
 from model.correction.features import FIRST
 from model.export.graphs import graph_of
 from model.graph.files import POSITIONS, GraphFiles
@@ -171,7 +171,8 @@ def _sentence(sentence: SentenceCorrection, first: int) -> dict[str, Any]:
     for change, written in zip(sentence.proposed, proposed, strict=True):
         reason = reason_of(change, sentence.source, text)
         if (article := reason.article) is not None:
-            written["article"] = [reason.kinds[0], article.article, article.ko, article.en]
+            named = AND.join(kind for kind in reason.kinds if kind != "spacing") or "spacing"
+            written["article"] = [named, article.article, article.ko, article.en]
     return {**_named(sentence, "start source text"), "proposed": proposed, "changes": changes}
 
 

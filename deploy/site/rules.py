@@ -7,6 +7,7 @@ from model.analysis.kinds import sound_the_same
 from model.analysis.school_kinds import school_kind
 from model.correction.rules import portable_rules
 from model.norm.kinds import kinds
+from model.norm.reasons import explained
 
 # The classes of Python's \w, \s and \d, as members of a class in JavaScript.
 _WORD = r"\p{L}\p{N}_"
@@ -98,6 +99,7 @@ def rules() -> dict[str, Any]:
 
     The articles of the norm have the numbers that rows give: a teacher's kind, the article, its content
     in Korean and in English. Each has two, for rows of which both spellings sound the same and for others.
+    ``reasons`` has the same of each pair of patterns ``reason_0_right`` and ``reason_0_wrong``.
 
     Example:
         >>> rules()["patterns"]["boundary"]["flags"]
@@ -110,5 +112,7 @@ def rules() -> dict[str, Any]:
         for each in kinds().values()
     ]
     known["keys"]["misspellings"] = _with_sounds(known["keys"]["misspellings"])
+    known_mistakes = [article for _, _, article in explained()]
+    reasons = [[school_kind(each.kind), each.article, each.ko, each.en] for each in known_mistakes]
     patterns = {name: javascript(each) for name, each in known["patterns"].items()}
-    return known | {"patterns": patterns, "keys": known["keys"] | {"articles": articles}}
+    return known | {"patterns": patterns, "keys": known["keys"] | {"articles": articles, "reasons": reasons}}

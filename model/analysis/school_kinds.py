@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from model.analysis.kinds import has_same_sound, kinds_of, sound_rules
 from model.correction.correction import Correction
-from model.norm import Article, article_of
+from model.norm import Article, explanation_of
 from model.text.changes import Change
 
-# The kinds of the norm by their names in the TOML files; a kind that is not named here is ``word``, a word
-# that is often misspelt.
+# The kinds and reasons of the norm by their names in the TOML files; one that is not named here is ``word``,
+# a word that is often misspelt.
 _OF_NORM = {
     "spacing": "words_apart one_word particle_joined dependent_noun suffix_and_noun unit_noun number_tens "
     "linking_words auxiliary title_apart joined_eops one_word_idiom man_hada counted "
@@ -24,16 +24,18 @@ _OF_NORM = {
     "initial": "dueum_n dueum_n_compound dueum_n_inside dueum_r dueum_r_inside dueum_dependent "
     "dueum_r_compound yul_ryul ryang_yang ran_nan dueum_l dueum_l_compound dueum_l_inside",
     "ieyo": "copula_polite",
-    "deon_deun": "past_deo",
-    "an_anh": "an_anh",
+    "deon_deun": "past_deo choice deun",
+    "an_anh": "an_anh an_apart",
     "particle": "particle_yo short_particle roseo_rosseo ui_e",
-    "ending": "ending_o link_iyo plain_ending tense_ending geureomeuro reo_ryeo geo",
+    "ending": "ending_o link_iyo plain_ending tense_ending geureomeuro reo_ryeo rae ryeogo "
+    "dae_hearsay neunde ge_adverb",
     "conjugation": "stem_ending vowel_harmony stem_l stem_s stem_h stem_eu stem_reu stem_d stem_b ha_yeo "
     "reo_irregular",
     "contraction": "short_noun short_stem short_a_eo short_wa_wo short_yeo short_i short_ieo janh_chanh "
-    "ha_short_k ha_short_gone ha_absent ha_word",
+    "ha_short_k ha_short_gone ha_absent ha_word geo "
+    "eotteokhae yaegi jaemit",
     "tense": "tense_inside tense_after_stop kkun",
-    "meaning": "homophones_57 ikka_itda one_form",
+    "meaning": "homophones_57 ikka_itda one_form anda majhida",
     "loan": "loan_coda loan_tense loan_final_stop loan_fricative loan_affricate loan_vowel loan_usual loan_f "
     "loan_liquid loan_name loan_certain",
 }
@@ -42,13 +44,17 @@ _OF_FORM = (
     "palatal compound_root compound_form suffix_i_eum noun_i noun_suffix causative root_i root_verb "
     "root_adverb hada_eopda noun_particle stem_ending short_a_eo short_wa_wo short_yeo past_tense"
 ).split()
-_BY_NAME = {name: kind for kind, names in _OF_NORM.items() for name in names.split()}
+AND = "+"  # between the kinds of one change: "sound+spacing"
+_OF_TWO = {"an_anh_dwae": f"an_anh{AND}dwae", "an_anh_doe": f"an_anh{AND}dwae"}
+_BY_NAME = {name: kind for kind, names in _OF_NORM.items() for name in names.split()} | _OF_TWO
 _BY_DIFFERENCE = {"spacing": "spacing", "liaison": "sound", "sound": "sound", "jamo": "slip"}
 SCHOOL_KINDS = (*_OF_NORM, "word", "sound", "alike", "slip", "punctuation", "other")
 
 
 def school_kind(name: str, by_ear: bool = True) -> str:
-    """The one of SCHOOL_KINDS for a kind of the norm. ``by_ear``: whether both spellings sound the same.
+    """The one of SCHOOL_KINDS for a kind or a reason of the norm; two of them joined by AND.
+
+    ``by_ear``: whether both spellings sound the same.
 
     >>> school_kind("i_adverb"), school_kind("causative")
     ('i_hi', 'sound')
@@ -90,9 +96,10 @@ def reason_of(change: Change, source: str, target: str) -> Reason:
     is_by_ear = _BY_DIFFERENCE.get(kind) == "sound"
     is_same = is_by_ear and has_same_sound(change, source, target)
     before, after = target[: change.target_start], target[change.target_end :]
-    article = article_of(change.wrong, change.right, before, after)
+    article = explanation_of(change.wrong, change.right, before, after)
     if article is not None:
-        return Reason(tuple(dict.fromkeys((school_kind(article.kind, is_same), *spacing))), article, ())
+        named = school_kind(article.kind, is_same)
+        return Reason(tuple(dict.fromkeys((*named.split(AND), *spacing))), article, ())
     by_difference = _BY_DIFFERENCE.get(kind) or _other(change)
     if is_by_ear and not is_same:
         by_difference = "alike"
@@ -105,9 +112,6 @@ def _other(change: Change) -> str:
     """``punctuation`` where the letters and digits are the same, else ``other``."""
     letters = ["".join(filter(str.isalnum, side)) for side in (change.wrong, change.right)]
     return "punctuation" if letters[0] == letters[1] else "other"
-
-
-AND = "+"  # between the kinds of one change: "sound+spacing"
 
 
 def change_kinds(correction: Correction) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from model.correction import candidates, confidence, mending, proposing
 from model.norm.kinds import AFTER_NOUN, kinds, rows
+from model.norm.reasons import explained
 from model.text import hangul, keyboard, protected, readings, tokenizer
 
 
@@ -41,6 +42,8 @@ def portable_rules() -> PortableRules:
             "brackets": readings.BRACKETS,
             "placeholder": readings.PLACEHOLDER,
             **{f"heard_{i}": pattern for i, (_, pattern) in enumerate(readings.ENDINGS)},
+            **{f"reason_{i}_right": each.right for i, each in enumerate(explained())},
+            **{f"reason_{i}_wrong": each.wrong for i, each in enumerate(explained())},
         },
         numbers={
             **{name: getattr(tokenizer, name) for name in of_text.split()},

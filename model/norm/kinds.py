@@ -196,7 +196,7 @@ class Rule:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        return re.compile(_pattern(self.source))  # all of them take longer than the rows
+        return re.compile(expression(self.source))  # all of them take longer than the rows
 
     def spellings(self, match: re.Match[str]) -> list[str]:
         """The wrong spellings of ``match``.
@@ -331,9 +331,14 @@ _MACROS = {
 }
 
 
-def _pattern(text: str) -> str:
-    """``{ㄹ}`` is any syllable with this coda, ``{ㄴㄹ}`` with one of these, ``{열린}`` without one, ``{끝}``
-    a word's end.
+def expression(text: str) -> str:
+    """The regular expression of a pattern as the files have it.
+
+    ``{ㄹ}`` is any syllable with this coda, ``{ㄴㄹ}`` with one of these, ``{열린}`` without one, ``{끝}`` a
+    word's end.
+
+    >>> expression("돼{끝}")
+    '돼(?![0-9A-Za-z가-힣])'
     """
     return re.sub(
         r"\{([가-힣ㄱ-ㅎ]+)\}", lambda m: _MACROS.get(m[1]) or f"[{syllables_with_coda(*m[1])}]", text

@@ -3,17 +3,20 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 from deploy.site import bundle
 from deploy.site.rules import rules
 from model.analysis.school_kinds import reason_of
 from model.correction.counts import Words
 from model.correction.mending import find_known_mistakes
+from model.norm.reasons import explained
 from model.text.changes import Change, find_changes
 from model.text.protected import is_dialect, kept_spans, verbatim_spans
 from model.text.readings import find_particles, find_stand_ins
 from model.text.tokenizer import split_sentences
 from tests.browser.missing import missing
+from tests.examples import examples
 from tests.model.correction.test_kinds import PAIRS
 
 SCRIPT = """
@@ -117,14 +120,20 @@ WITH_ARTICLE = [
     ("내일 뵈요.", "내일 봬요."),
     ("그러면 안되.", "그러면 안 돼."),
     ("메세지를 보냈다.", "메시지를 보냈다."),
+    ("어의없는 일이다.", "어이없는 일이다."),
+    ("그러면 않되요.", "그러면 안 돼요."),
+    ("주신데로 했다.", "주신 대로 했다."),
 ]
+
+SCHOOL = list(examples(Path(__file__).parents[1] / "model/analysis/reasons.txt"))
+REASONS = {each.article.kind for each in explained()}
 
 
 def test_kinds_and_articles_of_changes_are_those_of_python():
     """Those of the norm's rows; its rules with patterns are in the app alone."""
     asked = [
         (one, other, c)
-        for one, other in [*WITH_ARTICLE, *(p[1:] for p in PAIRS)]
+        for one, other in [*WITH_ARTICLE, *(p[1:] for p in [*SCHOOL, *PAIRS])]
         for c in find_changes(one, other)
     ]
     changes = [
@@ -134,7 +143,12 @@ def test_kinds_and_articles_of_changes_are_those_of_python():
     found = in_node(OF_ARTICLES, {"rules": rules(), "changes": changes})
     for (one, other, change), article in zip(asked, found, strict=True):
         expected = reason_of(change, one, other)
-        if article is not None or (one, other) in WITH_ARTICLE:
-            assert expected.article is not None, (one, other)
+        is_reason = expected.article is not None and expected.article.kind in REASONS
+        if article is not None or is_reason or (one, other) in WITH_ARTICLE:
+            assert article is not None and expected.article is not None, (one, other)
             assert article[1:] == [expected.article.article, expected.article.ko, expected.article.en], one
-            assert article[0] == expected.kinds[0] or article[0] == "sound", (one, article, expected.kinds)
+            assert article[0].split("+")[0] == expected.kinds[0] or article[0] == "sound", (
+                one,
+                article,
+                expected.kinds,
+            )

@@ -3,7 +3,7 @@
 import viz
 from engine import questions as declared
 from model.analysis.claims import LOOK, Claim, Explanation
-from model.norm import article_of
+from model.norm import explanation_of
 from model.trace.interventions import Node
 from ui.sentence.state import SentenceState
 from ui.shell import controls, markup
@@ -78,7 +78,8 @@ def _article(state: SentenceState) -> str | None:
     """The article of the norm by which the change is right, where one is known for sure."""
     change = state.change or state.sentence.changes[0]
     text = state.sentence.text
-    found = article_of(change.wrong, change.right, text[: change.target_start], text[change.target_end :])
+    before, after = text[: change.target_start], text[change.target_end :]
+    found = explanation_of(change.wrong, change.right, before, after)
     return found.article if found else None
 
 

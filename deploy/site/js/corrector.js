@@ -140,13 +140,22 @@ function isBounded(text, start, end, boundary, { patterns }) {
 }
 
 /**
- * [kind, article, Korean, English] of the longest row of the norm that makes this change, as
- * model/norm/articles.py finds it; undefined without one.
+ * [kind, article, Korean, English] of a well-known mistake, else of the longest row of the norm that makes this
+ * change, as model/norm/reasons.py and articles.py find it; undefined without one. Two kinds are joined by +.
  */
 export function articleOf({ wrong, right, sourceStart, sourceEnd }, source, rules) {
   const [before, after] = [source.slice(0, sourceStart), source.slice(sourceEnd)];
   const end = sourceStart + right.length;
   const text = before + right + after;
+  const explains = (_, number) => {
+    const [spelt, typed] = ["right", "wrong"].map((side) => rules.patterns[`reason_${number}_${side}`]);
+    return spansOf(spelt, text).some(([first, last]) => {
+      if (first > sourceStart || end > last) return false;
+      return spansOf(typed, text.slice(first, sourceStart) + wrong + text.slice(end, last)).length > 0;
+    });
+  };
+  const reason = rules.keys.reasons.find(explains);
+  if (reason) return reason;
   const letters = [...wrong.replaceAll(" ", "")]; // 안되 for 안 돼: put the space right first
   const isAsLong = letters.length === right.replaceAll(" ", "").length;
   const spaced = isAsLong ? right.replace(/[^ ]/g, () => letters.shift()) : wrong;

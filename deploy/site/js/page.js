@@ -110,6 +110,15 @@ function noteOf({ fromList, fix }, instead, say) {
   return instead ? say("correction_instead_of", instead) : "";
 }
 
+/** Whether letters and white space change together, as _moves_a_space of model/analysis/kinds.py. */
+function movesSpace({ wrong, right }) {
+  if (!wrong.trim() || !right.trim()) return false; // a word that goes takes its space along
+  const [typed, corrected] = [wrong, right].map((text) => [...text].map((letter) => isSpace(letter)));
+  const count = (spaces) => spaces.filter(Boolean).length;
+  if (typed.length !== corrected.length) return count(typed) !== count(corrected);
+  return typed.some((space, place) => space !== corrected[place]);
+}
+
 /** What a card shows: by the article of the norm, else by the difference alone. */
 function cardOf(change, write, say, labels) {
   const what = changeLabel(labels, { wrong: write(change.wrong), right: write(change.right) });
@@ -122,10 +131,11 @@ function cardOf(change, write, say, labels) {
   const known = `${named === "word" ? `${say("mistake_word_why")} ` : ""}${told}`;
   const sureness = confidence(change);
   const level = Object.keys(SURE).find((name) => sureness >= SURE[name]);
+  const nameOf = (kind) => say(`mistake_${kind}`);
   const instead = typeof change.insteadOf === "string" ? { text: write(change.insteadOf) || "∅" } : null;
   return {
     what,
-    kinds: [say(`mistake_${named}`)],
+    kinds: [...named.split("+"), ...(!spaced && movesSpace(change) ? ["spacing"] : [])].map(nameOf),
     why: article ? known : say(`mistake_${kind}_why`),
     article: told.includes(article) ? "" : article,
     sure: say("correction_sure", { words: say(`sure_${level}`), confidence: probabilityText(sureness) }),

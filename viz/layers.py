@@ -172,6 +172,7 @@ def _grid_layout(
 
 _HEIGHT, _LEAST, _CURVE_FOOT, _COUNT_FOOT = 380, 220, 110, 60  # pixels
 _MOST_NAMED = 20  # places
+_LEAST_STEP = 24  # pixels from one place to the next, on a phone
 
 
 @as_figure
@@ -278,8 +279,19 @@ def _layout(places: Sequence[str], marked: int | None, captions: Captions) -> di
         ),
         "yaxis": base_axis(theme, value_title, fixedrange=True, automargin=True),
         "shapes": shapes,
-        "margin": {"t": TITLE_HEIGHT, "l": 64, "r": 16, "b": _COUNT_FOOT if place_title else _CURVE_FOOT},
+        "margin": {"t": TITLE_HEIGHT, "r": 16}
+        | ({"l": 64, "b": _COUNT_FOOT} if place_title else _room_for_slanted(named)),
         "meta": {"fit": "fill", "least": _LEAST},
+    }
+
+
+def _room_for_slanted(names: Sequence[str]) -> dict[str, float]:
+    """The margins in which names fit that end below their places and lead there from the lower left."""
+    lengths = [_EM * width_in_em(name) for name in names]
+    left = [0.77 * length - (turn + 0.4) * _LEAST_STEP for turn, length in enumerate(lengths)]  # cos 40°
+    return {
+        "l": max([64.0, *left]),
+        "b": max([_CURVE_FOOT, *(24 + 0.64 * length for length in lengths)]),  # sin 40°
     }
 
 

@@ -90,6 +90,14 @@ def test_the_curve_goes_through_its_values_and_marks_a_place():
     assert list(figure.layout.xaxis.ticktext) == PLACES
 
 
+def test_long_names_below_a_curve_have_the_room_that_they_need():
+    short = layer_curve([-2.0, 3.5], PLACES).layout.margin
+    long = layer_curve(
+        [-2.0, 3.5], ["Start (embedding + position)", "Layer 1, decoder attention"]
+    ).layout.margin
+    assert long.l > short.l and long.b > short.b
+
+
 def test_a_curve_of_many_places_names_a_few_and_has_a_point_beside_it():
     captions = Captions(titles=("Share", "Count"))
     numbers = [str(number) for number in range(1, 52)]

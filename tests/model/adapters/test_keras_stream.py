@@ -36,9 +36,9 @@ from model.analysis import (
     find_circuit,
     head_effects,
     logit_lens,
-    node_effects,
     verified_explanation,
 )
+from model.analysis import patching as node_effects
 from model.analysis.attribution_methods import added_vectors
 from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of

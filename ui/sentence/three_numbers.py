@@ -114,7 +114,7 @@ def _label(state: SentenceState, name: str, found: ThreeNumbers | None) -> str:
 
 
 def why(state: SentenceState, found: ThreeNumbers) -> str:
-    """One sentence about how the three numbers go together."""
+    """One sentence about how the three numbers go together, and the meaning of a minus among them."""
     tokens = state.trace.source_tokens
     names = {name: visible_token(tokens[getattr(found, name).key]) for name in NAMES}
     numbers = {
@@ -122,7 +122,9 @@ def why(state: SentenceState, found: ThreeNumbers) -> str:
         "by_head": nats(found.by_head),
         "amount": nats(found.mattered.amount),
     }
-    return say(f"three_{found.relation}", head=head_name(found.head), **names, **numbers)
+    together = say(f"three_{found.relation}", head=head_name(found.head), **names, **numbers)
+    has_minus = found.wrote.amount < 0 <= found.mattered.amount  # the other sign has its sentence: against
+    return f"{together} {say('three_minus')}" if has_minus else together
 
 
 def _lead(state: SentenceState, name: str, found: ThreeNumbers) -> None:

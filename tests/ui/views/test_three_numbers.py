@@ -1,6 +1,7 @@
 """Looked, wrote, mattered: the line below the text and the views that it leads to tell the same numbers."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -216,6 +217,13 @@ SHOWN = {"shown": "weights", "unit": "syllable"} | OFF
 def test_a_sentence_says_how_they_go_together(wrote, mattered, relation):
     found = ThreeNumbers(Head(CROSS, 0, 0), Named(1, 0.4), Named(*wrote), Named(*mattered), 0.1, 0.2)
     assert found.relation == relation
+
+
+@pytest.mark.parametrize(("amount", "tells"), [(-1.9, True), (1.9, False)])
+def test_a_minus_is_explained(amount, tells):
+    state = SimpleNamespace(trace=SimpleNamespace(source_tokens=["가", "나"]))
+    found = ThreeNumbers(Head(CROSS, 0, 0), Named(0, 0.4), Named(1, amount), Named(0, 2.0), 0.1, 0.2)
+    assert (KO["three_minus"] in why(state, found)) == tells
 
 
 def test_the_line_leads_to_each_view(open_app, correctors, planted_circuit):

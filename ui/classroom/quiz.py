@@ -187,6 +187,8 @@ def _ask(mine: Membership, quiz: Quiz, number: int, check: Check, answered: bool
         args=(mine, quiz, number, key),
         disabled=quiz.phase == BEFORE and (answered or tried is not None),
     )
+    if tried is not None and quiz.phase == BEFORE:
+        markup.paragraph(say("class_check_picked", option=_option_label(check.options[tried])), "note")
     if tried is None or quiz.phase == BEFORE:  # who is told what is right has not been asked what they know
         return
     if check.is_right(tried):

@@ -188,13 +188,14 @@ def _show_questions(mine: Membership) -> None:
         markup.paragraph(say("class_quiz_meaning", sentence=sentence), "note")
         for plan in PLANS:
             markup.paragraph(quiz.plan_name(plan), "label")
-            for phase in (BEFORE, AFTER):
-                st.button(
-                    say(f"class_phase_{phase}"),
-                    key=f"class_quiz_{plan}_{phase}",
-                    on_click=_begin,
-                    args=(quiz.begin, mine, plan, phase),
-                )
+            with st.container(key=f"class_phases_{plan}", horizontal=True, gap="small"):
+                for phase in (BEFORE, AFTER):
+                    st.button(
+                        say(f"class_phase_{phase}"),
+                        key=f"class_quiz_{plan}_{phase}",
+                        on_click=_begin,
+                        args=(quiz.begin, mine, plan, phase),
+                    )
 
 
 def _begin(begin: Callable[..., str | None], *arguments: object) -> None:

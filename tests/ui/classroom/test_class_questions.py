@@ -128,6 +128,7 @@ def test_before_the_lesson_a_pick_is_final_also_on_a_phone_that_comes_back(open_
     press(taught[0], "class_quiz_lesson-plan_before")
     number = rooms.state_of(taught[1]).quiz.number
     phone = touch(open_app("classroom", **{"class": taught[1]}), f"class_check_{number}_{BEFORE}_2", 0)
+    assert KO["class_check_picked"].split("{")[0] in html(phone)
     final = {each.key: each.disabled for each in phone.button_group}
     assert final[f"class_check_{number}_{BEFORE}_2"] and not final[f"class_check_{number}_{BEFORE}_1"]
 

@@ -89,7 +89,10 @@ def _with_sounds(misspellings: str) -> str:
     names, written = list(kinds()), []
     for line in misspellings.split("\n"):
         wrong, right, *middle, number = line.split("\t")
-        differs = school_kind(names[int(number)], True) == "sound" and not sound_the_same(wrong, right)
+        differs = school_kind(names[int(number)], True) == "sound" and not all(
+            sound_the_same(wrong + rest, right + rest)
+            for rest in ("", "어")  # 소용업었다, 소용없었다
+        )
         written.append("\t".join((wrong, right, *middle, str(int(number) + differs * len(names)))))
     return "\n".join(written)
 

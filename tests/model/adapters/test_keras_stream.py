@@ -38,7 +38,7 @@ from model.analysis import (
     logit_lens,
     verified_explanation,
 )
-from model.analysis import patching as node_effects
+from model.analysis.ablation import node_effects
 from model.analysis.attribution_methods import added_vectors
 from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of

@@ -22,11 +22,11 @@ from model.analysis import (
     replaced_attention,
     verified_explanation,
 )
-from model.analysis import circuits as circuit_edges
-from model.analysis import patching as node_effects
+from model.analysis.ablation import node_effects
 from model.analysis.attribution_methods import METHODS
 from model.analysis.contrasts import LEAST_SCORE, CleanRun, score_gradient
 from model.analysis.head_effects import ablated_fix_probability
+from model.analysis.path_patching import circuit_edges
 from tests.planted import CODA, RIGHT, ROW, WRONG
 
 (EDIT,) = edits_of(WRONG, RIGHT)

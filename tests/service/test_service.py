@@ -53,7 +53,7 @@ def test_a_match_has_everything_that_clients_read(running):
     assert first["category"] == {"id": "TYPOGRAPHY", "name": "띄어쓰기"}
     second = answer.json["matches"][1]
     assert (second["rule"]["id"], second["shortMessage"]) == ("KO_SOUND", "소리 나는 대로 적은 말")
-    why = "두 표기는 소리가 같거나 비슷합니다(연음). 그래서 헷갈리기 쉽습니다."
+    why = "두 표기는 소리가 같습니다(연음). 그래서 헷갈리기 쉽습니다."
     assert second["message"] == f"머거요 → 먹어요. {why}"
     assert answer.json["language"]["code"] == "ko-KR" and answer.json["software"]["apiVersion"] == 1
 

@@ -19,7 +19,7 @@ from tests.planted import CODA, DECOY, RIGHT, WRONG
 from tests.ui.screen import chosen, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.asking import loaders
 from ui.views.heads_off import outcome
-from ui.wording import head_name, table
+from ui.wording import head_name, short_head_name, table
 
 KO = table("ko")
 
@@ -63,7 +63,7 @@ def test_squares_switch_heads_off_together_and_the_verdict_follows(open_laborato
     coda = KO["without_heads"].format(heads=head_name(CODA))
     assert verdict(app) == [ON, coda, RIGHT, WRONG, KO["without_made"], KO["without_undone"]]
     app = send(app, "without_mosaic", "click", {"custom": list(DECOY)})
-    both = KO["without_heads"].format(heads=", ".join(map(head_name, sorted((CODA, DECOY)))))
+    both = KO["without_heads"].format(heads=", ".join(map(short_head_name, sorted((CODA, DECOY)))))
     assert verdict(app)[1:4:2] == [both, WRONG]
     app = send(app, "without_mosaic", "click", {"custom": list(CODA)})  # on again
     assert verdict(app)[1:4:2] == [KO["without_heads"].format(heads=head_name(DECOY)), RIGHT]
@@ -93,7 +93,8 @@ def test_at_first_the_helpful_are_off_and_a_click_on_one_keeps_the_others(open_l
 def say_off(heads) -> str:
     if len(heads) > 4:
         return KO["without_all"].format(count=len(heads))
-    return KO["without_heads"].format(heads=", ".join(map(head_name, sorted(heads))))
+    named = head_name if len(heads) == 1 else short_head_name
+    return KO["without_heads"].format(heads=", ".join(map(named, sorted(heads))))
 
 
 def test_the_headline_follows_what_is_off(open_laboratory):

@@ -38,7 +38,7 @@ def show(state: SentenceState, opens_head: bool, tells: bool = True) -> None:
                 key=f"three_{name}",
                 type="tertiary",
                 disabled=known is None,
-                help=say(f"three_{name}_help"),
+                help=_help(name, known),
                 on_click=_lead,
                 args=(state, name, known),
             )
@@ -107,10 +107,13 @@ def _label(state: SentenceState, name: str, found: ThreeNumbers | None) -> str:
         return "…"
     key, amount = getattr(found, name)
     number = f"{amount:.2f}" if name == "looked" else nats(amount)
-    token = f"**{plain_markdown(visible_token(state.trace.source_tokens[key]))}** {number}"
-    if name != "looked":
-        return token
-    return f"{token} {say('three_head', number=f'{found.head.layer + 1}·{found.head.head + 1}')}"
+    return f"**{plain_markdown(visible_token(state.trace.source_tokens[key]))}** {number}"
+
+
+def _help(name: str, found: ThreeNumbers | None) -> str:
+    """The meaning of a number; that of a look names its head, for which the line has no room."""
+    about = say(f"three_{name}_help")
+    return f"{head_name(found.head)}: {about}" if name == "looked" and found is not None else about
 
 
 def why(state: SentenceState, found: ThreeNumbers) -> str:

@@ -136,7 +136,8 @@ class ClaimContext(CleanRun):
         (self.score,) = self.scored(self.ended(self.found)).tolist()
         lengths = len(self.ids[0]), len(corrector.tokenizer.encode_target(self.target))
         # In our networks; labels of ids would not tell characters outside the vocabulary apart.
-        self.by_character = lengths == (len(self.source) + 1, len(self.target) + 1)
+        has_source = self.network.has("cross_attention")  # the keys of a decoder alone begin with its prompt
+        self.by_character = has_source and lengths == (len(self.source) + 1, len(self.target) + 1)
         pairs = pairs or known_pairs(corrector, edit.source, edit.target)
         self.corpus = self.network, corrector.tokenizer, pairs
         self.means = corpus_means(*self.corpus)

@@ -88,7 +88,7 @@ def test_what_a_touched_change_is_about_stands_where_a_phone_shows_it(open_page,
         expect(page.locator(".card .head")).to_contain_text("→")
         expect(page.locator(".card")).to_be_in_viewport(ratio=1)
         for part in (".corrected", ".card"):
-            assert page.locator(part).evaluate("part => getComputedStyle(part).wordBreak") == "keep-all", part
+            expect(page.locator(part)).to_have_css("word-break", "keep-all")
         # The picture has not moved.
         wait_until(page, lambda: page.locator(".correction").bounding_box()["height"], high)
         change.click()  # it is let go

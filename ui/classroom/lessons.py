@@ -1,4 +1,7 @@
-"""Steps of a lesson plan in the bar of a class: the teacher's browser needs no second window."""
+"""Lesson plans in the bar of a class: the open step, and buttons to the one before and after.
+
+The teacher's browser needs no second window.
+"""
 
 import json
 from functools import cache

@@ -1,4 +1,5 @@
-// Attention of one query, masks, positions; as ui/views/numbers.py, ui/pages/masks.py and positions.py.
+// Three views of the browser's page: attention of one query in numbers, masks, positional encodings.
+// They compute as ui/views/numbers.py, ui/pages/masks.py and ui/pages/positions.py do.
 import { menu } from "../../../viz/browser/dom.js";
 import { filledCalculation, filledTable, numberText } from "./charts.js";
 import { axesOf, changedRows, filledIn, numbered, visibleToken } from "./figures.js";

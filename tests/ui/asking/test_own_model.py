@@ -1,10 +1,13 @@
 """The app with a model of somebody else's, through a worker of the engine."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.client import Engine
+from model.stored.config import INTERVENTIONS
 from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
 from tests.ui.conftest import opened
 from tests.ui.screen import component, figures, html, messages, numbers, open_popover, send, told
@@ -138,13 +141,18 @@ def test_pages_about_the_inside_say_that_they_show_none(open_own, page):
     assert "control_model" in {each.key for each in app.selectbox}
 
 
-# Experiments that take the inside of a pass apart, which a model of one's own does not hand out.
-INSIDE = {"patched", "circuit", "why", "receipts", "teach"}
+# Experiments for which interventions suffice; the others ask for activations.
+INTERVENING = {"without", "sources", "replace", "twins"}
 
 
 def lacking(view) -> str | None:
-    """What a model that takes interventions lacks for a view."""
-    return "lacks_residual" if view.name in INSIDE else "lacks_interventions" if view.name == "fork" else None
+    """What a model that takes interventions lacks for an experiment: nothing, or what the view declares."""
+    if view.name in INTERVENING:
+        return None
+    trace = Speller().trace(WRONG, RIGHT)
+    missing = view.lacks(SimpleNamespace(can=lambda asked: asked.needs == INTERVENTIONS, trace=trace))
+    assert missing in {"lacks_residual", "lacks_interventions"}, view.name
+    return missing
 
 
 def test_the_laboratory_says_where_a_model_takes_no_interventions(open_own):

@@ -264,6 +264,11 @@ def _smallest(sets: NodeSets, nodes: Nodes, growth: np.ndarray, goal: float) -> 
     found = {BACKWARD: _pruned(sets, nodes[:start], goal)}
     if enough.size and enough[0] < len(found[BACKWARD]):
         found[BACKWARD] = _pruned(sets, nodes[: enough[0] + 1], goal)
+    high = np.flatnonzero(growth >= goal)  # the first may keep more than the whole network, until some are dropped
+    if high.size and not holds(growth[high[0]], goal):
+        pruned = _pruned(sets, nodes[: high[0] + 1], goal, enough=np.greater_equal)
+        if len(pruned) < len(found[BACKWARD]) and holds(sets.shares((), [pruned]), goal)[0]:
+            found[BACKWARD] = pruned
     if forward := _forward(sets, nodes, len(found[BACKWARD]) - 1, goal):
         found[FORWARD] = _pruned(sets, forward, goal)
     if connected := _by_edge(sets, nodes, goal):
@@ -317,15 +322,19 @@ def _by_edge(sets: NodeSets, nodes: Nodes, goal: float) -> Nodes:
     return grown[enough[0]] if enough.size else ()
 
 
-def _pruned(sets: NodeSets, members: Nodes, goal: float) -> Nodes:
+Enough = Callable[[np.ndarray, float], np.ndarray]
+
+
+def _pruned(sets: NodeSets, members: Nodes, goal: float, enough: Enough = holds) -> Nodes:
     """``members`` without those that the goal does not need, the least needed first, several at a time."""
     ranked = members[::-1]
     while len(members) > 1:
         sizes = sorted({int(len(members) * block) for block in BLOCKS} - {0, 1})
         blocks = [ranked[:size] for size in sizes] + [(node,) for node in members]
         found = sets.shares(members, blocks)
-        ranked = tuple(members[at] for at in np.abs(1 - found[len(sizes) :]).argsort(kind="stable"))
-        spare = np.flatnonzero(holds(found, goal))
+        spares = enough(found, goal)
+        order = np.lexsort((np.abs(1 - found[len(sizes) :]), ~spares[len(sizes) :]))
+        ranked, spare = tuple(members[at] for at in order), np.flatnonzero(spares)
         if not spare.size:
             return members
         dropped = blocks[max(spare[spare < len(sizes)])] if spare[0] < len(sizes) else ranked[:1]

@@ -40,7 +40,7 @@ def article_of(wrong: str, right: str, before: str, after: str) -> Article | Non
     before, after, held_out = before[-BESIDE:], after[:BESIDE], _KNOWS_HELD_OUT.get()
     found = _found(before, wrong, right, after, held_out)
     if found is None and " " in wrong + right and wrong.split() != right.split():
-        spaced = _spaced_as(right, wrong)  # 안되 for 안 돼: put the space right first
+        spaced = spaced_as(right, wrong)  # 안되 for 안 돼: put the space right first
         found = _found(before, spaced, right, after, held_out) if spaced else None
     return found
 
@@ -109,8 +109,12 @@ def _difference(one: str, other: str) -> tuple[str, str]:
     return "".join(sorted(one[first : len(one) - last])), "".join(sorted(other[first : len(other) - last]))
 
 
-def _spaced_as(right: str, wrong: str) -> str | None:
-    """The letters of ``wrong`` with the spaces of ``right``, where both have as many letters."""
+def spaced_as(right: str, wrong: str) -> str | None:
+    """The letters of ``wrong`` with the spaces of ``right``; None where they have unequal numbers of letters.
+
+    >>> spaced_as("안 돼", "안되"), spaced_as("먹어", "머거요")
+    ('안 되', None)
+    """
     letters = iter(wrong.replace(" ", ""))
     if len(wrong.replace(" ", "")) != len(right.replace(" ", "")):
         return None

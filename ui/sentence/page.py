@@ -9,7 +9,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
-import assets
 from engine.questions import verified_explanation
 from model.trace.trace import Described
 from ui.asking import loaders, models
@@ -241,8 +240,7 @@ def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
         state = SentenceState(corrector, sentence, trace, selection, change, controls.theme())
         found = changed(found, view=view, state=of_one_head(view, state))
         with measured:
-            is_first_map = all(address.get(name) == first for name, first in assets.FIRST_MAP.items())
-            three_numbers.show(state, view.name == "heatmap" and is_first_map, tells=view.name != "predict")
+            three_numbers.show(state, is_map=view.name == "heatmap", tells=view.name != "predict")
     return found
 
 

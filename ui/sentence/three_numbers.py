@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+import assets
 from engine import questions as declared
 from model.analysis.contributions import CROSS, ThreeNumbers, three_numbers
 from model.text.changes import Change
@@ -15,13 +16,14 @@ from ui.wording import head_name, nats, plain_markdown, say
 from viz.labels import visible_token
 
 NAMES = ("looked", "wrote", "mattered")
+OPENED = "opened_map"  # in the session: the map that a pressed word opened last
 MOST_ASKED = 3  # questions of one change that the line offers
 
 
-def show(state: SentenceState, opens_head: bool, tells: bool = True) -> None:
+def show(state: SentenceState, is_map: bool, tells: bool = True) -> None:
     """The line, as high as ever, and a sentence that says why the three differ. What is not known yet is
-    asked once the page is drawn. ``opens_head``: whether a pressed word opens the map of its head. ``tells``:
-    whether the numbers are shown, which give the answer away where a visitor predicts."""
+    asked once the page is drawn. ``is_map``: whether the heatmap is open. ``tells``: whether the numbers are
+    shown, which give the answer away where a visitor predicts."""
     if not _can(state):
         return
     if state.change is None:
@@ -29,7 +31,7 @@ def show(state: SentenceState, opens_head: bool, tells: bool = True) -> None:
         return
     known = _answers(state, state.known)
     if known is None or PRESSED in st.session_state:
-        runs.ask_later(lambda: _settle(state, opens_head))
+        runs.ask_later(lambda: _settle(state, is_map))
     with st.container(key="three_numbers", horizontal=True, gap="small", vertical_alignment="center"):
         _show_questions(state.change)
         for name in NAMES if tells else ():
@@ -59,6 +61,7 @@ def _put_question(number: int) -> None:
     """From a callback: let every view answer this one of the change's questions."""
     address.forget("sentence")
     address.put("asked", str(number + 1) if number else "")
+    st.session_state[PRESSED] = True
 
 
 def _question(change: Change, typed: int, written: int) -> str:
@@ -69,11 +72,20 @@ def _question(change: Change, typed: int, written: int) -> str:
     return say("asked_joined") if not wrong.strip() else say("asked_left_out", token=wrong)
 
 
-def _settle(state: SentenceState, opens_head: bool) -> None:
-    """Ask for the numbers, and open the map of the head that matters for a word that was pressed."""
-    found = _answers(state, state.ask)
-    if st.session_state.pop(PRESSED, False) and opens_head and found is not None:
-        address.put_head(found.head.layer, found.head.head, found.head.kind)
+def _settle(state: SentenceState, is_map: bool) -> None:
+    """Ask for the numbers, and open the map of the head that matters for a word that was pressed.
+
+    A head that the visitor or a link chose stays open: only the first map and one that was opened here give way.
+    """
+    found, shown = _answers(state, state.ask), _shown_map()
+    if st.session_state.pop(PRESSED, False) and is_map and found is not None:
+        if shown in (assets.FIRST_MAP, st.session_state.get(OPENED)):
+            address.put_head(found.head.layer, found.head.head, found.head.kind)
+            st.session_state[OPENED] = _shown_map()
+
+
+def _shown_map() -> dict[str, str]:
+    return {name: address.get(name) for name in assets.FIRST_MAP}
 
 
 def _can(state: SentenceState) -> bool:

@@ -4,7 +4,8 @@ import viz
 from engine import questions as declared
 from model.analysis.claims import LOOK, Claim, Explanation
 from model.norm import explanation_of
-from model.trace.interventions import Node
+from model.norm.articles import spaced_as
+from model.trace.interventions import Contrast, Node
 from ui.sentence.state import SentenceState
 from ui.shell import controls, markup
 from ui.shell.settings import Choice
@@ -43,7 +44,7 @@ def _clause(state: SentenceState, explanation: Explanation, claim: Claim) -> str
     text = f"receipt_{claim.name}"
     if claim.name == "fed":
         text += "_for" if claim.number("nats") > 0 else "_against"
-    if claim.name == "alone" and (article := _article(state)):
+    if claim.name == "alone" and (article := _article(state, explanation.contrast)):
         text, facts = "receipt_alone_article", facts | {"article": article}
     if claim.name == "decided":
         facts["place"] = places("decoder", 3 * state.trace.num_layers + 1)[int(claim.number("place"))]
@@ -74,12 +75,20 @@ def _told(name: str, value: object) -> str:
     return str(value)
 
 
-def _article(state: SentenceState) -> str | None:
-    """The article of the norm by which the change is right, where one is known for sure."""
+def _article(state: SentenceState, contrast: Contrast) -> str | None:
+    """The article of the norm by which the character in question is right, where one is known for sure.
+
+    A space and a letter of one change may follow different articles: each is looked up with the other mended.
+    """
     change = state.change or state.sentence.changes[0]
     text = state.sentence.text
     before, after = text[: change.target_start], text[change.target_end :]
-    found = explanation_of(change.wrong, change.right, before, after)
+    wrong, right = change.wrong, change.right
+    if contrast.written_token == " ":
+        wrong = right.replace(" ", "") or wrong
+    elif " " in right:
+        wrong = spaced_as(right, wrong) or wrong
+    found = explanation_of(wrong, right, before, after)
     return found.article if found else None
 
 

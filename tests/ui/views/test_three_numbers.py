@@ -18,7 +18,7 @@ from model.trace.trace import Selection
 from tests.planted import RIGHT, WRONG
 from tests.ui.screen import ask, chosen, figure, html, keys, setting
 from ui.sentence.state import SentenceState
-from ui.sentence.three_numbers import _help, _label, measured, why
+from ui.sentence.three_numbers import OPENED, _help, _label, measured, why
 from ui.views import (
     attention_score,
     edits,
@@ -253,7 +253,14 @@ def test_a_pressed_word_opens_the_map_of_the_head_that_matters_and_a_link_does_n
     (change,) = planted_circuit.correct(WRONG).changes
     edit = Edit(WRONG, RIGHT, (change.source_start, change.source_end))
     head = head_that_matters(planted_circuit.ask(questions.head_effects, edit, ()))
-    assert chosen(app, "kind", "layer", "head") == (head.kind, str(head.layer + 1), str(head.head + 1))
+    opened = head.kind, str(head.layer + 1), str(head.head + 1)
+    assert chosen(app, "kind", "layer", "head") == opened
+    elsewhere = {"kind": CROSS, "layer": "1", "head": "1" if opened[1:] != ("1", "1") else "2"}
+    app = ask(open_app(sentence=WRONG, **elsewhere), "choose", 0)  # a head that a link names stays
+    assert chosen(app, "kind", "layer", "head") == tuple(elsewhere.values())
+    app = open_app(sentence=WRONG, **elsewhere)
+    app.session_state[OPENED] = elsewhere  # one that another word had opened gives way
+    assert chosen(ask(app, "choose", 0), "kind", "layer", "head") == opened
 
 
 def test_tiles_tell_what_is_written_without_their_head(open_app, correctors, planted_circuit):

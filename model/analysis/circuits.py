@@ -264,7 +264,8 @@ def _smallest(sets: NodeSets, nodes: Nodes, growth: np.ndarray, goal: float) -> 
     found = {BACKWARD: _pruned(sets, nodes[:start], goal)}
     if enough.size and enough[0] < len(found[BACKWARD]):
         found[BACKWARD] = _pruned(sets, nodes[: enough[0] + 1], goal)
-    high = np.flatnonzero(growth >= goal)  # the first may keep more than the whole network, until some are dropped
+    # The first set that reaches the goal may keep more than the whole network until some parts go.
+    high = np.flatnonzero(growth >= goal)
     if high.size and not holds(growth[high[0]], goal):
         pruned = _pruned(sets, nodes[: high[0] + 1], goal, enough=np.greater_equal)
         if len(pruned) < len(found[BACKWARD]) and holds(sets.shares((), [pruned]), goal)[0]:

@@ -75,13 +75,13 @@ def _question(change: Change, typed: int, written: int) -> str:
 def _settle(state: SentenceState, is_map: bool) -> None:
     """Ask for the numbers, and open the map of the head that matters for a word that was pressed.
 
-    A head that the visitor or a link chose stays open: only the first map and one that was opened here give way.
+    A head that the visitor or a link chose stays: only the first map and one opened here give way.
     """
     found, shown = _answers(state, state.ask), _shown_map()
-    if st.session_state.pop(PRESSED, False) and is_map and found is not None:
-        if shown in (assets.FIRST_MAP, st.session_state.get(OPENED)):
-            address.put_head(found.head.layer, found.head.head, found.head.kind)
-            st.session_state[OPENED] = _shown_map()
+    gives_way = is_map and shown in (assets.FIRST_MAP, st.session_state.get(OPENED))
+    if st.session_state.pop(PRESSED, False) and gives_way and found is not None:
+        address.put_head(found.head.layer, found.head.head, found.head.kind)
+        st.session_state[OPENED] = _shown_map()
 
 
 def _shown_map() -> dict[str, str]:
@@ -136,6 +136,7 @@ def why(state: SentenceState, found: ThreeNumbers) -> str:
         "direct": nats(found.direct),
         "by_head": nats(found.by_head),
         "amount": nats(found.mattered.amount),
+        "written": nats(found.wrote.amount),
     }
     together = say(f"three_{found.relation}", head=head_name(found.head), **names, **numbers)
     has_minus = found.wrote.amount < 0 <= found.mattered.amount  # the other sign has its sentence: against

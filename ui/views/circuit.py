@@ -13,6 +13,7 @@ import streamlit as st
 import viz
 from engine import questions as declared
 from model.analysis.circuits import BEYOND, Circuit, holds
+from model.analysis.claims import LEVEL
 from model.analysis.patching import is_lowered
 from model.analysis.path_patching import Character, CircuitEdges, Edge, attribution_graph
 from model.trace.interventions import SUBLAYERS, Head, Node
@@ -258,7 +259,7 @@ def _describe(state: SentenceState, values: Values) -> str:
             count=len(circuit.members),
             share=share_kept(say, circuit.faithfulness),
         )
-    return say(
+    told = say(
         "circuit_reading",
         change=change_in_words(change),
         **ends,
@@ -269,6 +270,7 @@ def _describe(state: SentenceState, values: Values) -> str:
         share=share_kept(say, circuit.faithfulness),
         random=share_kept(say, float(circuit.random.mean())),
     )
+    return told if circuit.p < LEVEL else told + say("circuit_as_random", p=f"{circuit.p:.3g}")
 
 
 def _notes(state: SentenceState, values: Values) -> list[str]:

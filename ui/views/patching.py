@@ -52,12 +52,11 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
     found = _patched(state, values)
     if not found or not _tells(found[0], values):
         return {}
-    side = values[SIDE.name]
-    returned = np.concatenate([each.restored for each in found])
-    patched = np.concatenate([each.patched for each in found])
+    side, whole = values[SIDE.name], _whole(found)
+    returned, patched = whole.restored, whole.patched
     tokens, changed = side_of(state, side)
     tokens = tokens[: returned.shape[1]]
-    groups = _groups(values, returned)
+    groups = _groups(values, whole)
     strongest = [group[np.abs(np.nan_to_num(returned[group])).max(axis=1).argmax()] for group in groups]
     figure = viz.place_map.specification(
         returned[strongest],
@@ -79,12 +78,18 @@ def _tells(found: ActivationPatching, values: Values) -> bool:
     return found.is_telling and (values[CORRUPTED.name] != "changed" or found.is_lowered)
 
 
-def _groups(values: Values, returned: np.ndarray) -> list[np.ndarray]:
+def _whole(found: list[ActivationPatching]) -> ActivationPatching:
+    """The kinds of attention of the decoder, one below the other, as one."""
+    return replace(found[0], patched=np.concatenate([each.patched for each in found]))
+
+
+def _groups(values: Values, whole: ActivationPatching) -> list[np.ndarray]:
     """The numbers of the rows that are drawn as one: neighbouring heads of which no value reaches FAINT, and
-    any other row alone."""
+    any other row alone, as that of the value which the sentence names."""
     if values[PART.name] != HEADS:
-        return list(np.arange(len(returned))[:, None])
-    faint = np.abs(np.nan_to_num(returned)).max(axis=1, initial=0) < FAINT
+        return list(np.arange(len(whole.patched))[:, None])
+    faint = np.abs(np.nan_to_num(whole.restored)).max(axis=1, initial=0) < FAINT
+    faint[whole.strongest()[0]] = False
     starts = [row for row in range(1, len(faint)) if not (faint[row] and faint[row - 1])]
     return np.split(np.arange(len(faint)), starts)
 
@@ -119,7 +124,7 @@ def _on_click(state: SentenceState, figure: str) -> Click | None:
 
     def open_row(point: dict) -> None:
         found = _patched(state, values)
-        groups = _groups(values, np.concatenate([each.restored for each in found])) if found else []
+        groups = _groups(values, _whole(found)) if found else []
         y = point.get("y")
         if isinstance(y, int | float) and 0 <= y < len(groups) and len(groups[round(y)]) == 1:
             open_head(state, _heads(state, values[SIDE.name])[groups[round(y)][0]])
@@ -135,7 +140,8 @@ def _describe(state: SentenceState, values: Values) -> str:
     if not _tells(found[0], values) and values[CORRUPTED.name] != "changed":
         return say("patch_alike", twin=found[0].corrupted)
     told = _places(state, values, found) if _tells(found[0], values) else ""
-    reading = "patch_reading" if told else "patch_not_lowered"
+    right = "_right" if values[CORRUPTED.name] == "right" else ""
+    reading = f"patch_reading{right}" if told else "patch_not_lowered"
     return say(reading, change=change_in_words(change), told=told, **_scores(found[0]))
 
 
@@ -150,9 +156,7 @@ def _scores(found: ActivationPatching) -> dict[str, str]:
 def _places(state: SentenceState, values: Values, found: list[ActivationPatching]) -> str:
     """Of the stream the last place of the exchanged character and the first of another one; else the part
     that restores most."""
-    whole = found[0]
-    if len(found) > 1:  # the kinds of attention of the decoder, one below the other
-        whole = replace(whole, patched=np.concatenate([each.patched for each in found]))
+    whole = _whole(found)
     if values[PART.name] != RESIDUAL:
         return _told(state, values, whole, "patch_most", whole.strongest())
     stays, arrives = whole.stays(), whole.arrives()

@@ -156,7 +156,8 @@ def _describe(state: SentenceState, values: Values) -> str:
     answered = {name: each for name, each in found.items() if each is not None}
     if len(answered) < len(found):
         return say("sources_coming", answered=len(answered), count=len(found))
-    key = int(abs(answered[REFERENCE].source[:-1]).argmax())
+    reference = answered[REFERENCE]
+    key = int(abs(reference.source[:-1]).argmax())
     token = state.trace.target_tokens[row]
     if isinstance(about, int):
         other = next(each for each in state.trace.alternatives[row] if each != token)
@@ -169,10 +170,21 @@ def _describe(state: SentenceState, values: Values) -> str:
         token=visible_token(token),
         key=visible_token(state.trace.source_tokens[key]),
         position=key + 1,
-        effect=nats(float(answered[REFERENCE].source[key])),
+        effect=nats(float(reference.source[key])),
+        before=_larger_before(state, reference, abs(reference.source[key])),
         agreeing=sum(each.top_1 for each in _agreements(found).values()),
         count=len(found) - 1,
     )
+
+
+def _larger_before(state: SentenceState, reference: Contribution, largest: float) -> str:
+    """A sentence on a character written before whose absence changes more than any of the source."""
+    read = abs(reference.before[1:])  # behind the start mark
+    if not len(read) or read.max() <= largest:
+        return ""
+    key = int(read.argmax()) + 1
+    token = visible_token(state.trace.decoder_input_tokens[key])
+    return say("sources_before", key=token, effect=nats(float(reference.before[key])))
 
 
 def notes(state: SentenceState, values: Values) -> list[str]:

@@ -4,8 +4,8 @@ import re
 from typing import NamedTuple
 
 from model.correction import candidates, confidence, mending, proposing
+from model.norm.articles import explained
 from model.norm.kinds import AFTER_NOUN, kinds, rows
-from model.norm.reasons import explained
 from model.text import hangul, keyboard, protected, readings, tokenizer
 
 

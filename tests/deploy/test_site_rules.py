@@ -10,7 +10,7 @@ from deploy.site.rules import rules
 from model.analysis.school_kinds import reason_of
 from model.correction.counts import Words
 from model.correction.mending import find_known_mistakes
-from model.norm.reasons import explained
+from model.norm.articles import explained
 from model.text.changes import Change, find_changes
 from model.text.protected import is_dialect, kept_spans, verbatim_spans
 from model.text.readings import find_particles, find_stand_ins

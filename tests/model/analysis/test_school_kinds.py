@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from model.analysis.school_kinds import _BY_NAME, _OF_FORM, SCHOOL_KINDS, reason_of
+from model.norm.articles import explained
 from model.norm.kinds import kinds
-from model.norm.reasons import explained
 from model.text.changes import find_changes
 from tests.examples import examples
 from ui.wording import table

@@ -98,8 +98,7 @@ def planted_corrector(feed_forward: bool = False, circuit: bool = False):
     from model import Corrector
     from model.activations.walk import ActivationWalk
     from model.export.graphs import graph_of
-    from model.graph.network import GraphNetwork, GraphWeights
-    from model.graph.sessions import given_arrays, open_halves
+    from model.graph.network import GraphNetwork, GraphWeights, given_arrays, open_halves
     from model.network.keras_network import KerasNetwork
 
     network, tokenizer = planted_network(feed_forward, circuit)

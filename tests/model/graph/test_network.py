@@ -14,8 +14,7 @@ from model import Corrector, ModelFolderError
 from model.analysis import contrast_of_row
 from model.export.graphs import graph_of, write_graph
 from model.graph.files import DESCRIPTION_FILE, GRAPH_FOLDER, HALVES, read_files
-from model.graph.network import GraphNetwork, load_graph
-from model.graph.sessions import given_arrays, open_halves
+from model.graph.network import GraphNetwork, given_arrays, load_graph, open_halves
 from model.network.keras_network import KerasNetwork
 from model.network.networks import build_network
 from model.stored.config import Seq2SeqConfig

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from model.export.graphs import graph_of
-from model.graph.sessions import given_arrays, open_halves
+from model.graph.network import given_arrays, open_halves
 from model.network.keras_network import KerasNetwork
 from model.network.networks import build_network
 from model.stored.config import Seq2SeqConfig

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.graph.network import load_graph
-from model.graph.sessions import GraphReading
+from model.graph.network import GraphReading, load_graph
 from model.stored.folder import ASSETS
 from model.text.tokenizer import pad
 

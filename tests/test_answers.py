@@ -4,7 +4,7 @@ from engine.client import EngineCorrector, OwnCorrector
 from engine.own_model import TracedCorrector
 from engine.question import Asked
 from model import AttentionTrace, Corrector
-from model.activations.laboratory import Laboratory, Passes
+from model.activations.token_network import Laboratory, Passes
 from model.correction.answers import Intervenes, Network
 from tests.ui.fake_corrector import FakeCorrector, random_trace
 from ui.pages.trace import FromFile

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypedDict
 import numpy as np
 
 from model.activations.drafting import Pass, Produced
-from model.activations.laboratory import insides, zeroed
+from model.activations.token_network import insides, zeroed
 from model.adapters.alterations import DECODER_KIND, AttentionSize, Ids, altered, check, in_sequence
 from model.adapters.capture import Capture, Tensor, check_same_pass
 from model.adapters.own_stream import OwnStream

@@ -19,7 +19,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from model.activations.laboratory import Passes
+from model.activations.token_network import Passes
 from model.activations.walk import ActivationWalk
 from model.correction.correction import Correction
 from model.stored.config import NetworkConfig

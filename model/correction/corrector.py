@@ -20,9 +20,8 @@ from typing import Any, Self
 import numpy as np
 
 from model.activations.drafting import Pass, Produced, log_softmax, read_off
-from model.activations.laboratory import Passes
 from model.activations.sublayers import positional_encoding
-from model.activations.token_network import OpenedNetwork, TokenNetwork
+from model.activations.token_network import OpenedNetwork, Passes, TokenNetwork
 from model.activations.walk import ActivationWalk
 from model.correction.candidates import Answer, Stretch
 from model.correction.confidence import Confidence, load_confidence

@@ -18,9 +18,8 @@ from threading import Lock
 import numpy as np
 
 from model.activations.drafting import Produced
-from model.activations.laboratory import Ids
 from model.activations.sublayers import compose, positional_encoding
-from model.activations.token_network import Item, KerasPasses, Result, TokenNetwork
+from model.activations.token_network import Ids, Item, KerasPasses, Result, TokenNetwork
 from model.activations.walk import ActivationWalk
 from model.graph.files import POSITIONS, GraphFiles, read_files
 from model.stored.config import NetworkConfig

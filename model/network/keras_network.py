@@ -15,8 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from model.activations.drafting import Pass, Produced, log_softmax, longest_target
-from model.activations.laboratory import Ids
-from model.activations.token_network import TokenNetwork
+from model.activations.token_network import Ids, TokenNetwork
 from model.activations.walk import ActivationWalk
 from model.text.tokenizer import END_ID, PAD_ID, START_ID, pad
 from model.trace.trace import ATTENTION_KINDS

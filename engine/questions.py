@@ -29,7 +29,7 @@ from model.analysis.contributions import REFERENCE, methods_of
 from model.analysis.edits import changes_in_tokens
 from model.analysis.head_effects import TextPair
 from model.analysis.head_effects import ablated_fix_probability as ablation_probability
-from model.analysis.school_kinds import change_kinds
+from model.analysis.kinds import change_kinds
 from model.correction.answers import Answers, AnswersMany, Intervenes, KeepsWords, Network
 from model.correction.corrector import growing_network
 from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, STREAM, TAPPED, TracedConfig

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from model.analysis.school_kinds import Reason, reason_of
+from model.analysis.kinds import Reason, reason_of
 from model.correction.correction import Correction, SentenceCorrection
 from model.norm import Article
 from model.text.changes import Change, apply_changes

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 
 from model import Change, Corrector, SentenceCorrection
-from model.analysis.school_kinds import AND, reason_of
+from model.analysis.kinds import AND, reason_of
 from model.correction.features import FIRST
 from model.export.graphs import graph_of
 from model.graph.files import POSITIONS, GraphFiles

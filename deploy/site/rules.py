@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
-from model.analysis.kinds import sound_the_same
-from model.analysis.school_kinds import school_kind
+from model.analysis.kinds import school_kind
 from model.correction.rules import portable_rules
 from model.norm.articles import explained
 from model.norm.kinds import kinds
+from model.text.pronunciation import sound_the_same
 
 # The classes of Python's \w, \s and \d, as members of a class in JavaScript.
 _WORD = r"\p{L}\p{N}_"

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Self
 
-from model.analysis.school_kinds import AND, SCHOOL_KINDS, change_kinds
+from model.analysis.kinds import AND, SCHOOL_KINDS, change_kinds
 from model.correction.answers import Answers, AnswersMany
 from model.stored.folder import write_atomically
 from model.tables.rows import LONGEST, SURROGATE, TableRow, without_formula

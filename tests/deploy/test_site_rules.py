@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deploy.site import bundle
 from deploy.site.rules import rules
-from model.analysis.school_kinds import reason_of
+from model.analysis.kinds import reason_of
 from model.correction.counts import Words
 from model.correction.mending import find_known_mistakes
 from model.norm.articles import explained

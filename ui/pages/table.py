@@ -6,7 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from model.analysis.school_kinds import AND
+from model.analysis.kinds import AND
 from model.tables.columns import Columns
 from model.tables.correcting import COLUMNS, CorrectedRow, Wording, as_bytes
 from model.tables.rows import TableError

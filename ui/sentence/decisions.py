@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import streamlit as st
 
-from model.analysis.school_kinds import reason_of
+from model.analysis.kinds import reason_of
 from model.text.changes import Change, apply_changes
 from model.text.protected import without_particle
 from model.text.tokenizer import normalise, split_sentences

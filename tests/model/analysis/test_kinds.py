@@ -1,77 +1,16 @@
-"""Kinds of mistakes and pronunciation rules, by examples of the norm."""
+"""Kinds of mistakes by their difference and in a teacher's words, by examples of the norm."""
 
-import itertools
-import random
 from pathlib import Path
 
 import pytest
 
-from model.analysis.kinds import (
-    RULES,
-    WAYS_TO_READ,
-    carried_over,
-    kind_of,
-    kinds_of,
-    reading,
-    sound_alike,
-    sound_rules,
-)
+from model.analysis.kinds import _BY_NAME, _OF_FORM, SCHOOL_KINDS, kind_of, kinds_of, reason_of, sound_rules
+from model.norm.articles import explained
+from model.norm.kinds import kinds
 from model.text.changes import Change, find_changes
-from model.text.hangul import FINALS, INITIALS, MEDIALS, compose
 from tests.examples import examples
-
-
-@pytest.mark.parametrize(
-    "spellings",
-    [
-        "꽃이 꼬치", "꽃 꼳 꼿", "꽃만 꼰만", "꽃도 꼳또 꼬또", "값도 갑또", "앉아 안자", "않아 아나",
-        "잃어 이러",
-        "놓는 논는", "뚫는 뚤른", "닳지 달치", "맞히다 마치다", "읽히다 일키다", "넓히다 널피다", "굳이 구지",
-        "핥이다 할치다", "협력 혐녁", "칼날 칼랄", "종로 종노", "김밥 김빱", "주의 주이",
-        "은행 으냉", "나의 나에",
-    ],
-)  # fmt: skip
-def test_spellings_of_one_sound(spellings):
-    for one, other in itertools.combinations(spellings.split(), 2):
-        assert sound_alike(one, other), (one, other)
-
-
-@pytest.mark.parametrize(
-    "pair", ["밥 방", "곰 공", "가자 까자", "말 발", "손 선", "으사 의사", "이름 기름", "가 가가"]
-)
-def test_different_sounds_stay_apart(pair):
-    assert not sound_alike(*pair.split())
-
-
-def test_every_pair_of_syllables_can_be_read_by_every_ear():
-    rng = random.Random(5)
-    ways = [choices._replace(without=rule) for choices in WAYS_TO_READ for rule in ("", *RULES)]
-    for final, initial in itertools.product(FINALS, INITIALS):
-        text = compose("ㅁ", "ㅏ", final) + compose(initial, rng.choice(MEDIALS), rng.choice(FINALS))
-        for choices in rng.sample(ways, 4):
-            assert len(reading(text, choices)) == 2
-
-
-def test_a_reading_sounds_like_its_text():
-    rng = random.Random(6)
-    for _ in range(300):
-        text = "".join(
-            compose(rng.choice(INITIALS), rng.choice("ㅏㅓㅗㅜ"), rng.choice(FINALS)) for _ in range(3)
-        )
-        assert sound_alike(reading(text), text), text
-
-
-def test_what_is_no_syllable_is_kept_and_parts_words():
-    assert reading("국 3물ㅋ!") == "국 3물ㅋ!"
-    assert reading("") == ""
-    assert sound_alike("밤 먹다", "밥 먹다")  # in one breath
-    assert not sound_alike("밤. 먹다", "밥. 먹다")
-
-
-def test_what_a_coda_becomes_before_a_vowel():
-    assert carried_over("ㅅ") == {"ㅅ", "ㄷ"}
-    assert carried_over("ㅄ") == {"ㅆ", "ㅂ"}
-    assert carried_over("ㅎ") == carried_over("ㅇ") == carried_over("") == set()
+from ui.wording import table
+from viz.browser.texts import LANGUAGES
 
 
 @pytest.mark.parametrize(
@@ -94,3 +33,60 @@ def test_a_change_that_stands_elsewhere_is_refused():
     with pytest.raises(ValueError, match=r"received one of source\[1:2\] to target\[1:2\]") as refused:
         kind_of(change, "가나", "가다")
     assert not set("가나다") & set(str(refused.value))  # a log may hold it
+
+
+@pytest.mark.parametrize(
+    ("expected", "typed", "right"), list(examples(Path(__file__).with_name("school_kinds.txt")))
+)
+def test_kinds_by_example(expected, typed, right):
+    change = find_changes(typed, right)[0]
+    assert list(reason_of(change, typed, right).kinds) == expected.split(" ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "right", "why", "rules"),
+    [
+        ("궁물", "국물", "mistake_sound_rules_why", ("nasalisation",)),
+        ("늦개", "늦게", "mistake_alike_rules_why", ("vowel",)),
+        ("강기", "감기", "mistake_alike_why", ()),
+        ("날싸", "날씨", "mistake_slip_why", ()),
+    ],
+)
+def test_spellings_sound_the_same_only_where_their_pronunciation_is_equal(typed, right, why, rules):
+    reason = reason_of(find_changes(typed, right)[0], typed, right)
+    assert (reason.why, reason.rules) == (why, rules)
+
+
+@pytest.mark.parametrize(
+    ("expected", "typed", "right"), list(examples(Path(__file__).with_name("reasons.txt")))
+)
+def test_a_well_known_mistake_has_the_reason_of_a_teacher(expected, typed, right):
+    kinds, _, word = expected.partition(": ")
+    (change,) = find_changes(typed, right)
+    reason = reason_of(change, typed, right)
+    assert list(reason.kinds) == kinds.split(" ")
+    assert reason.article is not None and word in f"{reason.article.article} {reason.article.ko}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "right", "ending"),
+    [
+        ("빨레.", "빨래.", "rae"),
+        ("부대에서 군데.", "부대에서 군대.", "dae_hearsay"),
+        ("가개", "가게", "ge_adverb"),
+    ],
+)
+def test_a_noun_is_not_explained_as_an_ending(typed, right, ending):
+    article = reason_of(find_changes(typed, right)[0], typed, right).article
+    assert article is None or article.kind != ending
+
+
+def test_every_kind_has_a_name_and_a_reason_in_each_language():
+    for language in LANGUAGES:
+        texts = table(language)
+        assert all(texts[f"mistake_{kind}"] and texts[f"mistake_{kind}_why"] for kind in SCHOOL_KINDS)
+
+
+def test_only_kinds_of_the_norm_are_named():
+    reasons = {each.article.kind for each in explained()}
+    assert {*_BY_NAME, *_OF_FORM} <= kinds().keys() | reasons and not reasons & kinds().keys()

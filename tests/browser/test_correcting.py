@@ -5,6 +5,7 @@ The older network beside the Transformer: chosen in the settings, it answers for
 
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.visit import (
@@ -240,3 +241,25 @@ def test_the_recurrent_network_corrects_shows_its_one_map_and_goes_along_to_othe
     expect(page.locator("h1")).to_have_text(table("ko")["model_page"])
     settle(page)
     expect(page.get_by_role("combobox", name="모델")).to_have_value(table("ko")["model_name_seq2seq"])
+
+
+LONG = "친구랑 가치 영화를 봤습니다. " * 60 + MISSPELT
+IN_SIGHT = """each => {
+  const { top, bottom } = each.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+}"""
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_an_entry_of_the_list_brings_its_word_its_card_and_its_numbers_into_sight(open_page, size):
+    page = open_page(f"?sentence={quote(LONG)}", width=size[0], height=size[1])
+    for number in (40, -1, 3):
+        page.locator(".correction .count").click()
+        page.locator(".correction .entry").nth(number).click()
+        settle(page)
+        page.locator(".st-key-three_mattered button:enabled:visible").wait_for()
+        word, card = page.locator(".change[aria-expanded=true]"), page.locator(".correction .card")
+        for part in (word, card, page.locator(".st-key-three_numbers")):
+            wait_until(page, lambda part=part: part.evaluate(IN_SIGHT), True)
+        numbers = page.locator(".st-key-three_numbers").bounding_box()
+        assert word.bounding_box()["y"] < numbers["y"]

@@ -85,10 +85,18 @@ function show(root, number, takesFocus = false) {
     root.pending = number;
     root.ask("choose", number);
   }
-  draw(root);
-  const word = wordOf(root, number);
-  word?.scrollIntoView({ block: "nearest" });
-  if (takesFocus) word?.focus({ preventScroll: true });
+  const word = takesFocus && wordOf(root, number);
+  if (word) bring(word);
+  draw(root); // the card is placed where its word is now
+  if (word) word.focus({ preventScroll: true });
+}
+
+/** Scrolls to the middle of the window, where a card has room, unless it is in sight. */
+function bring(word) {
+  const isSeen = ({ top, bottom }) => top >= 0 && bottom <= 0.75 * innerHeight;
+  // Twice: a part of the page that is held at the window's edge (style.css) moves along at first.
+  for (const block of ["center", "center"])
+    if (!isSeen(word.getBoundingClientRect())) word.scrollIntoView({ block });
 }
 
 function close(root, takesFocus = false) {

@@ -20,6 +20,7 @@ from model.trace.interventions import Head
 from model.trace.trace import AttentionTrace, LayerHead
 
 OPTIONS = 4  # of most questions
+LEAST_SECOND = 0.01  # probability of a second candidate that is asked for
 FEW, MANY = "few", "many"  # fewer than half; half or more
 YES, NO = "yes", "no"
 WORDS = frozenset([YES, NO, FEW, MANY, "varies"])  # options that are texts of the page, not tokens or numbers
@@ -44,6 +45,7 @@ class Facts:
     returns: bool | None = (
         None  # whether the rest is written as it was typed, once the change's first token is
     )
+    named: str = ""  # the change in words, which questions about it name
 
     @property
     def row(self) -> int:
@@ -78,6 +80,24 @@ class Check:
 
     def is_right(self, option: int) -> bool:
         return option == self.right
+
+    @property
+    def idea(self) -> str | None:
+        """The right option where it is no token or number of the sentence: words, or a kind of attention."""
+        right = self.options[self.right]
+        return right if right in WORDS or self.kind == "kind_needed" else None
+
+
+def alike(checks: Sequence[Check], others: Sequence[Check]) -> bool:
+    """Whether two sentences have the same questions, and those about an idea the same answers.
+
+    Only then does a class that has learned from one of them know the answers about the other.
+    """
+
+    def told(some: Sequence[Check]) -> list[tuple[str, int, str | None]]:
+        return [(each.kind, len(each.options), each.idea) for each in some]
+
+    return told(checks) == told(others)
 
 
 def plan_of(plan: str, facts: Facts) -> tuple[Check, ...]:
@@ -178,12 +198,16 @@ def hidden(facts: Facts) -> Check | None:
 
 
 def second(facts: Facts) -> Check | None:
-    """The second candidate?"""
-    others = [each for each in facts.trace.alternatives[facts.row] if each != _written(facts)][:OPTIONS]
-    if not others:
+    """The second candidate, if it was considered at all?"""
+    trace, row = facts.trace, facts.row
+    if trace.alternative_probabilities is None:
         return None
-    options = sorted(others)
-    return Check("second", (("token", _written(facts)),), tuple(options), options.index(others[0]))
+    known = zip(trace.alternatives[row], trace.alternative_probabilities[row], strict=True)
+    others = [(token, share) for token, share in known if token != _written(facts)][:OPTIONS]
+    if not others or others[0][1] < LEAST_SECOND:  # which of those that were never likely: only to be guessed
+        return None
+    options = sorted(token for token, _ in others)
+    return Check("second", (("token", _written(facts)),), tuple(options), options.index(others[0][0]))
 
 
 def least_sure(facts: Facts) -> Check | None:
@@ -211,28 +235,30 @@ def looker(facts: Facts) -> Check | None:
     if facts.effects is None:
         return None
     head, rank = facts.effects.rank_of_looker()
-    return Check("looker", (("looker", named(head)),), (YES, NO), int(rank != 1))
+    return Check("looker", (("looker", named(head)), ("change", facts.named)), (YES, NO), int(rank != 1))
 
 
 def still_alone(facts: Facts) -> Check | None:
     """Is the change made without the strongest head?"""
     if facts.effects is None or facts.alone is None:
         return None
-    strongest = named(facts.effects.strongest(1)[0])
-    return Check("alone", (("strongest", strongest),), (YES, NO), int(not facts.alone))
+    values = (("strongest", named(facts.effects.strongest(1)[0])), ("change", facts.named))
+    return Check("alone", values, (YES, NO), int(not facts.alone))
 
 
 def still_together(facts: Facts) -> Check | None:
     """Is it made without the five strongest?"""
-    return None if facts.together is None else Check("together", (), (YES, NO), int(not facts.together))
+    if facts.together is None:
+        return None
+    return Check("together", (("change", facts.named),), (YES, NO), int(not facts.together))
 
 
 def still_spread(facts: Facts) -> Check | None:
     """Is it made where the strongest head looks everywhere alike?"""
     if facts.effects is None or facts.spread is None:
         return None
-    strongest = named(facts.effects.strongest(1)[0])
-    return Check("spread", (("strongest", strongest),), (YES, NO), int(not facts.spread))
+    values = (("strongest", named(facts.effects.strongest(1)[0])), ("change", facts.named))
+    return Check("spread", values, (YES, NO), int(not facts.spread))
 
 
 def typed_again(facts: Facts) -> Check | None:
@@ -250,7 +276,7 @@ def kind_needed(facts: Facts) -> Check | None:
         return None
     kinds = tuple(dict.fromkeys(head.kind for head in facts.effects.heads))
     sums = [float(np.abs(facts.effects.grid(kind)).sum()) for kind in kinds]
-    return Check("kind_needed", (), kinds, int(np.argmax(sums)))
+    return Check("kind_needed", (("change", facts.named),), kinds, int(np.argmax(sums)))
 
 
 def left_out(facts: Facts) -> Check | None:
@@ -274,7 +300,8 @@ def against(facts: Facts) -> Check | None:
     if facts.effects is None:
         return None
     share = float((facts.effects.effect > 0).mean())
-    return Check("against", (("count", str(len(facts.effects.heads))),), (FEW, MANY), int(share >= 0.5))
+    values = (("count", str(len(facts.effects.heads))), ("change", facts.named))
+    return Check("against", values, (FEW, MANY), int(share >= 0.5))
 
 
 Make = Callable[[Facts], Check | None]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classroom.checks import FEW, MANY, NO, PLANS, WORDS, YES, Facts, plan_of
+from classroom.checks import FEW, MANY, NO, PLANS, WORDS, YES, Facts, alike, plan_of
 from model.analysis.head_effects import HeadEffects
 from model.text.changes import find_changes
 from model.trace.interventions import Contrast
@@ -90,6 +90,23 @@ def test_the_answers_of_the_laboratory_are_those_of_the_intervention():
         "agrees": YES,
         "against": FEW,
     }
+
+
+def test_a_second_candidate_that_was_never_likely_is_not_asked_for():
+    found = trace()
+    unlikely = found.alternative_probabilities * np.array([1, 0.04, 0.04], np.float32)
+    asked = answers("lesson-plan", replace(facts(), trace=replace(found, alternative_probabilities=unlikely)))
+    assert "second" not in asked and "second" in answers("lesson-plan", facts())
+
+
+def test_sentences_are_alike_where_an_idea_has_the_same_answer():
+    plan = "lesson-plan-laboratory"
+    about = plan_of(plan, facts())
+    other = np.array([0, 5, 0, 0, 0, 0], np.float32)  # another character, so the looker is no longer it
+    assert alike(about, plan_of(plan, facts()))
+    assert not alike(about, plan_of(plan, facts(alone=False)))
+    assert not alike(about, plan_of(plan, facts(occlusion=other)))
+    assert not alike(about, plan_of(plan, facts(occlusion=None)))  # fewer questions
 
 
 def test_the_longest_lesson_asks_of_the_pass_and_of_what_was_changed():

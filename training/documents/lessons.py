@@ -61,7 +61,8 @@ def plan_of(facts: Mapping[str, Any], plan: str, language: str) -> list[PlanStep
 
 def as_json(facts: Mapping[str, Any]) -> str:
     """For the app: the steps of all plans, (minutes, title, link without the server) by plan and language,
-    and sentences with other mistakes of the same sort, for questions after a lesson.
+    their sentence, and other sentences for questions after a lesson, of which the app takes one with the same
+    answers (``parallel.txt`` and the candidates).
 
     >>> from training.documents.tables import Sources
     >>> json.loads(as_json(Sources().measured("lesson")))["plans"]["20"]["en"][0][:2]
@@ -73,8 +74,10 @@ def as_json(facts: Mapping[str, Any]) -> str:
         return [(f"{each.begin}–{each.end}", each.title, each.link.removeprefix(ADDRESS)) for each in found]
 
     plans = {plan: {name: steps(plan, name) for name in ("ko", "en")} for plan in PLANS}
+    given = (_FOLDER / "parallel.txt").read_text("utf-8").splitlines()
     others = [each["typed"] for each in facts["candidates"] if each["typed"] != facts["sentence"]]
-    return json.dumps({"plans": plans, "parallel": others}, ensure_ascii=False, indent=1) + "\n"
+    found = {"plans": plans, "sentence": facts["sentence"], "parallel": list(dict.fromkeys(given + others))}
+    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
 
 
 def words_of(language: str) -> dict[str, Any]:

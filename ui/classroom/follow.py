@@ -90,10 +90,10 @@ def show(mine: Membership, state: State) -> None:
     else:
         st.info(say("class_other_page", page=_name(state.shown.page)))
     if st.button(say("class_look_around"), key="class_look_around", icon=":material/explore:"):
-        _look_around(state.shown)
+        look_around(state.shown)
 
 
-def _look_around(shown: Shown) -> None:
+def look_around(shown: Shown) -> None:
     """Turn to the page that the teacher shows, with its settings, as one's own."""
     address.adopt(shown.settings)
     header.turn_to(shown.page)

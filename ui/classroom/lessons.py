@@ -41,6 +41,16 @@ def plans(tongue: str) -> dict[str, list[Step]]:
 
 
 @cache
+def sentence() -> str:
+    """The sentence of the plans.
+
+    >>> sentence()
+    '바다에 가치 가요.'
+    """
+    return str(json.loads(assets.LESSONS.read_text("utf-8"))["sentence"])
+
+
+@cache
 def parallel_sentences() -> tuple[str, ...]:
     """Sentences with mistakes of the sort that the plans are about, for the questions after a lesson."""
     return tuple(json.loads(assets.LESSONS.read_text("utf-8"))["parallel"])

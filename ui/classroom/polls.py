@@ -44,11 +44,17 @@ YES, NO = "yes", "no"
 
 @dataclass(frozen=True)
 class PictureRow:
-    """One row of the picture: its name, a value for each option, and whether it shows an intervention."""
+    """One row of the picture: its name, a value for each option, whether it shows an intervention, and the
+    format of the values where they are written above the bars."""
 
     name: str
     values: np.ndarray
     intervened: bool = False
+    format: str = ""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"{each:{self.format}}".replace("-", "−") for each in self.values if self.format)
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ def _looked_at(seen: SentenceState) -> list[PictureRow]:
         # Without this row if the laboratory is late or cannot answer: the class's own answers must be shown
         # in any case.
         with suppress(loaders.EngineError, ValueError):
-            rows.append(PictureRow(say("class_row_left_out"), left_out(seen)[places], True))
+            rows.append(PictureRow(say("class_row_left_out"), np.abs(left_out(seen)[places]), True))
     return rows
 
 
@@ -121,11 +127,10 @@ def _heads(seen: SentenceState) -> tuple[str, ...]:
 def _needs(seen: SentenceState) -> list[PictureRow]:
     found = effects(seen)
     places = [found.heads.index(head) for head in _five(seen)]
+    loss = -found.effect[places]  # up: the head speaks for the correction
     return [
-        PictureRow(say("class_row_edit"), found.attention[places]),
-        PictureRow(
-            say("class_row_off"), -found.effect[places], True
-        ),  # up: the head speaks for the correction
+        PictureRow(say("class_row_edit"), found.attention[places], format=".2f"),
+        PictureRow(say("class_row_off"), loss, True, "+.2f"),
     ]
 
 
@@ -218,10 +223,8 @@ def _button_label(kind: str, option: str) -> str:
 
 
 def _tick_label(kind: str, option: str) -> str:
-    """An option below its bars, short: a token alone, and of a head the letter of its kind."""
+    """An option below its bars, short: a token with its position, and of a head the letter of its kind."""
     name, _, place = option.rpartition(" ")
-    if kind == "where" and name:
-        return name
     if kind == "needed" and name in KIND_NAMES:
         return f"{say(f'class_letter_{name}')} {place}"
     return option_label(kind, option)
@@ -339,7 +342,7 @@ def _reveal(state: State, poll: Poll, seen: SentenceState) -> None:
     counts = np.array(state.counts, float)
     panels = [
         viz.MethodPanel(say("class_row_class", count=state.answered), counts, labels=_numbers(state.counts)),
-        *(viz.MethodPanel(row.name, row.values, row.intervened) for row in rows),
+        *(viz.MethodPanel(row.name, row.values, row.intervened, labels=row.labels) for row in rows),
     ]
     figure = viz.contribution_panels(
         panels,
@@ -357,7 +360,7 @@ def _reveal(state: State, poll: Poll, seen: SentenceState) -> None:
     if poll.kind != "where":
         _lay_flat(figure, poll, state.mine)
     markup.paragraph(_told(state, poll, rows), "reading")
-    markup.paragraph(after, "note")
+    markup.paragraph(" ".join([after, *([say("class_answered_bold")] if state.mine else [])]), "note")
     figures.draw(figure, "class_reveal", "class", label=say("class_reveal_label"))
 
 

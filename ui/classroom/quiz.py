@@ -8,7 +8,7 @@ from itertools import islice
 
 import streamlit as st
 
-from classroom.checks import LEAST_SEATS, PLANS, WORDS, Check, Facts, change_of_share, plan_of
+from classroom.checks import LEAST_SEATS, PLANS, WORDS, Check, Facts, alike, change_of_share, plan_of
 from classroom.classroom import (
     AFTER,
     BEFORE,
@@ -18,6 +18,7 @@ from classroom.classroom import (
     QuizAnswer,
     Results,
     Settings,
+    Shown,
     State,
 )
 from engine import questions as declared
@@ -33,21 +34,29 @@ from ui.sentence.state import SentenceState
 from ui.shell import address, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import is_number, names_of
+from ui.views import TABS
 from ui.views.view import needs_experiment
-from ui.wording import say
+from ui.wording import change_in_words, say
 
 LABORATORY, LONG, ANSWER = "lesson-plan-laboratory", "lesson-plan-50", "lesson-plan-answer"
-HINTED = ("heatmap", "steps", "without", "sources", "replace", "fork")  # views that hints name
+HINTED = {  # the view that the hint of a question names
+    "copied": "heatmap",
+    **dict.fromkeys(("second", "least_sure"), "steps"),
+    **dict.fromkeys(("looker", "alone", "together", "kind_needed", "against"), "without"),
+    **dict.fromkeys(("left_out", "agrees"), "sources"),
+    "spread": "replace",
+    "returns": "fork",
+}
 STRONGEST = 5  # heads that are off together in one of the questions
 PARALLEL = "parallel"  # in what a quiz is about: the sentence of the questions after the lesson
 _TRIED = "classroom_tried"  # (quiz, phase, question) -> the option that this session tried last
 
 
 def begin(mine: Membership, plan: str, phase: str) -> str | None:
-    """Ask a plan's questions about the sentence that the teacher shows. After the lesson the same questions
-    are asked about another sentence with a mistake of the same sort. Questions that were asked before go on.
-    Returns the key of the text that says why they cannot start, or None. Raises EngineError and
-    ClassroomError."""
+    """Ask a plan's questions about the sentence that the teacher shows; about that of the plan if the answers
+    differ from those that the plan teaches. After the lesson the same questions are asked about another
+    sentence with the same answers to them. Questions that were asked before go on. Returns the key of the
+    text that says why they cannot start, or None. Raises EngineError and ClassroomError."""
     about = address.shared("sentence")
     for each in loaders.classrooms().results(mine.code, mine.key):
         same = dict(each.quiz.about).get("sentence") == dict(about).get("sentence")
@@ -60,17 +69,28 @@ def begin(mine: Membership, plan: str, phase: str) -> str | None:
             return "class_no_picture"
         if problem := polls.KINDS["where"].lacks(seen):
             return problem
-        sizes = _sizes(plan_of(plan, _facts(plan, seen)))
+    if PARALLEL not in dict(about):
+        about = _fitting(plan, about)
+    sizes = _sizes(_checks(plan, about, BEFORE))
     if not sizes:
         return "class_no_checks"
-    if PARALLEL not in dict(about):
-        others = (each for each in lessons.parallel_sentences() if each != seen.sentence.source)
-        fitting = (
-            each for each in others if _sizes(_checks(plan, (*about, (PARALLEL, each)), AFTER)) == sizes
-        )
-        about = (*about, *((PARALLEL, each) for each in islice(fitting, 1)))
     loaders.classrooms().check(mine.code, mine.key, Quiz(plan, about, sizes, phase))
     return None
+
+
+def _fitting(plan: str, about: Settings) -> Settings:
+    """The settings of the first of both sentences, the one of ``about`` or the plan's, and the second one.
+
+    Both have the answers that the lesson teaches, as far as this network corrects its sentence, and are asked
+    about the same things. Else what a class has learned would count as wrong.
+    """
+    taught = _about(lessons.sentence(), about)
+    checks = _checks(plan, taught, BEFORE)
+    if not checks or alike(checks, _checks(plan, about, BEFORE)):
+        taught, checks = about, _checks(plan, about, BEFORE)
+    others = (each for each in lessons.parallel_sentences() if each != dict(taught)["sentence"])
+    fitting = (each for each in others if alike(checks, _checks(plan, _about(each, about), BEFORE)))
+    return (*taught, *((PARALLEL, each) for each in islice(fitting, 1)))
 
 
 def _sizes(checks: tuple[Check, ...]) -> tuple[int, ...]:
@@ -80,10 +100,13 @@ def _sizes(checks: tuple[Check, ...]) -> tuple[int, ...]:
 def _of_phase(about: Settings, phase: str) -> Settings:
     """The settings with the sentence of a phase."""
     other = dict(about).get(PARALLEL) if phase == AFTER else None
-    if other is None:
-        return about
+    return about if other is None else _about(other, about)
+
+
+def _about(sentence: str, settings: Settings) -> Settings:
+    """The settings with another sentence."""
     of_text = {"sentence", *names_of("text")}
-    return (("sentence", other), *(each for each in about if each[0] not in of_text))
+    return (("sentence", sentence), *(each for each in settings if each[0] not in of_text))
 
 
 def stop(mine: Membership, quiz: Quiz) -> None:
@@ -93,7 +116,8 @@ def stop(mine: Membership, quiz: Quiz) -> None:
 
 def _facts(plan: str, seen: SentenceState) -> Facts:
     layer, head = seen.layer or 0, seen.head or 0
-    plain = Facts(seen.trace, seen.all_changes, seen.changes[0], (layer, head))
+    change = seen.changes[0]
+    plain = Facts(seen.trace, seen.all_changes, change, (layer, head), named=change_in_words(change))
     if plan not in (LABORATORY, LONG, ANSWER) or needs_experiment(declared.head_effects)(seen) is not None:
         return plain
     effects = polls.effects(seen)
@@ -194,8 +218,13 @@ def _ask(mine: Membership, quiz: Quiz, number: int, check: Check, answered: bool
     if check.is_right(tried):
         markup.paragraph(say("class_check_right"), "class-right")
     else:
-        views = {name: say(f"view_{name}") for name in HINTED}
+        views = {name: say(f"view_{name}") for name in HINTED.values()}
         markup.paragraph(say(f"check_{check.kind}_hint", **_values(check), **views), "class-hint")
+        view = HINTED.get(check.kind, "")
+        if view and st.button(say("class_hint_open", view=views[view]), key=f"class_hint_{number}"):
+            page, tabs = next(each for each in TABS.items() if view in (one.name for one in each[1].views))
+            about = _of_phase(quiz.about, quiz.phase)
+            follow.look_around(Shown(page, (*about, (tabs.setting, view))))
 
 
 def _answer(mine: Membership, quiz: Quiz, number: int, key: str) -> None:
@@ -272,6 +301,8 @@ def _distribution(results: Results) -> bool:
     columns = ("asked_before", "before", "asked_after", "after", "change")
     table = pd.DataFrame(rows, names, [say(f"class_results_{name}") for name in columns])
     markup.table(table, say("class_results_label"))
+    if any(row[-1] == say("class_results_few") for row in rows):
+        markup.paragraph(say("class_results_few_meaning", least=LEAST_SEATS), "note")
     st.download_button(
         say("class_results_csv"),
         to_csv(results, *both),
@@ -309,9 +340,7 @@ def _change(*phases: tuple[tuple[int, ...], Check]) -> str:
     counts of the options before and after, each with its question."""
     found = change_of_share(*((counts[check.right], sum(counts)) for counts, check in phases))
     if found is None:
-        return (
-            say("class_results_few", least=LEAST_SEATS) if all(sum(counts) for counts, _ in phases) else "–"
-        )
+        return say("class_results_few") if all(sum(counts) for counts, _ in phases) else "–"
     change, low, high = (f"{100 * each:+.0f}".replace("-", "−") for each in found)
     return say("class_results_points", change=change, low=low, high=high)
 

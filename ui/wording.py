@@ -12,7 +12,7 @@ from model.trace.trace import AttentionTrace, Selection
 from ui.shell import address
 from viz import number_text
 from viz.browser.texts import LANGUAGES, Say, table, visible, what_happened
-from viz.labels import visible_token
+from viz.labels import visible_token, weight
 
 
 def language() -> str:
@@ -77,7 +77,7 @@ def describe_map(say: Say, trace: AttentionTrace, selection: Selection, changes:
         place=selection.label(say, trace),
         query=_token_text(say, queries[row]),
         key=_token_text(say, keys[key]),
-        weight=f"{weights[row, key]:.2f}",
+        weight=weight(weights[row, key]),
     ).strip()
     return capital(sentence)
 
@@ -145,13 +145,13 @@ def correlation(value: float) -> str:
     return "–" if isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
-def hundredths(value: float) -> str:
+def rounded(value: float, digits: int = 2) -> str:
     """A number of a table. Zero after rounding has no sign; a dash for nan.
 
-    >>> hundredths(-0.26), hundredths(-0.001)
-    ('−0.26', '0.00')
+    >>> rounded(-0.26), rounded(-0.001), rounded(-0.001, 4)
+    ('−0.26', '0.00', '−0.0010')
     """
-    return "–" if isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+    return "–" if isnan(value) else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def nats(value: float) -> str:

@@ -176,6 +176,16 @@ def number_text(value: float, digits: int = 2) -> str:
     return "0" if text == "-0" else text.replace("-", "−")
 
 
+def weight(value: float) -> str:
+    """An attention weight in words, with as many digits as below the pointer.
+
+    Example:
+        >>> weight(0.9956), weight(0.25)
+        ('0.996', '0.250')
+    """
+    return f"{value:.3f}".replace("-", "−")
+
+
 def weight_text(value: float, hidden: bool = False) -> str:
     """A softmax as a table shows it. It is 0 where a mask makes it so (``hidden``), and nowhere else: values
     that would be rounded to 0 or 1 become <0.01 and >0.99.

@@ -74,7 +74,8 @@ _OF_WORDS: dict[str, Callable[[str, object], Any]] = {
 # Further entries that the app writes for people who open a file with NumPy alone. ``load`` ignores them.
 BESIDE = (*_OF_WORDS, "schema_version", "model", "fingerprint", "source", "text", "minimum_confidence")
 BESIDE += tuple(
-    f"change_{what}" for what in ("spans", "wrong", "right", "fix_probability", "keep_probability")
+    f"change_{what}"
+    for what in ("spans", "wrong", "right", "fix_probability", "keep_probability", "confidence")
 )
 
 

@@ -74,7 +74,7 @@ def test_every_view_shows_the_numbers_of_the_trace(open_page, corrector):
 
     turn_to("numbers")
     largest = trace.cross_attention[LAYER, HEAD, row].max()
-    expect(page.locator("p.told")).to_contain_text(f"{largest:.2f}")
+    expect(page.locator("p.told")).to_contain_text(f"{largest:.3f}")
 
     turn_to("predict")
     assert page.locator(".js-plotly-plot").count() == 0  # nothing gives the answer away

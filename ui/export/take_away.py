@@ -143,7 +143,8 @@ def to_json(state: SentenceState) -> bytes:
 def to_npz(state: SentenceState) -> bytes:
     """The trace as arrays under the names of its fields, tokens as texts; ``allow_pickle`` is not needed.
 
-    ``change_spans`` (N, 4) holds start and end of each change in the source and in the corrected text.
+    ``change_spans`` (N, 4) holds start and end of each change in the source and in the corrected text,
+    ``change_confidence`` (N,) NaN for a change that was not weighed.
     NumPy's texts lose a NUL at their end; ``to_trace`` and ``to_json`` keep it. ``AttentionTrace.load`` can
     read this file, too.
     """
@@ -157,6 +158,9 @@ def to_npz(state: SentenceState) -> bytes:
         "change_right": np.array([c.right for c in changes], str),
         "change_fix_probability": np.array([c.fix_probability for c in changes], np.float64),
         "change_keep_probability": np.array([c.keep_probability for c in changes], np.float64),
+        "change_confidence": np.array(
+            [c.confidence if c.is_weighed else np.nan for c in changes], np.float64
+        ),
         **{name: np.asarray(value) for name, value in _trace(state).items()},
         **packed(*state.trace.contents()),
     }

@@ -5,6 +5,7 @@ A visitor's own file can be surveyed, too.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -42,7 +43,7 @@ from ui.parts.head_numbers import (
 )
 from ui.sentence.page import keep_typed
 from ui.shell import address, controls, header, markup
-from ui.wording import hundredths, say
+from ui.wording import rounded, say
 from viz.browser.texts import mosaic_words
 
 if TYPE_CHECKING:
@@ -215,7 +216,10 @@ def _show_table(survey: HeadSurvey, by: str, at: str, may_open: bool, height: in
     chooses: dict[str, Any] = {}
     if may_open:
         chooses = {"key": "heads_table", "on_select": choose_row, "selection_mode": "single-row"}
-    written = frame.style.format(hundredths, subset=list(frame.columns[2:]))
+    fine = partial(rounded, digits=4)  # most heads change an answer by thousandths of a nat
+    written = frame.style.format(
+        {name: fine if name in intervened else rounded for name in frame.columns[2:]}
+    )
     st.dataframe(
         written.set_properties(subset=intervened, color=INTERVENED_COLOUR[controls.theme()]),
         hide_index=True,

@@ -13,7 +13,7 @@ from ui.sentence.state import SentenceState
 from ui.shell import address, header, markup, runs
 from ui.views.view import needs_activations, needs_experiment, open_head
 from ui.wording import head_name, nats, plain_markdown, say
-from viz.labels import visible_token
+from viz.labels import visible_token, weight
 
 NAMES = ("looked", "wrote", "mattered")
 OPENED = "opened_map"  # in the session: the map that a pressed word opened last
@@ -118,7 +118,7 @@ def _label(state: SentenceState, name: str, found: ThreeNumbers | None) -> str:
     if found is None:
         return "…"
     key, amount = getattr(found, name)
-    number = f"{amount:.2f}" if name == "looked" else nats(amount)
+    number = weight(amount) if name == "looked" else nats(amount)
     return f"**{plain_markdown(visible_token(state.trace.source_tokens[key]))}** {number}"
 
 

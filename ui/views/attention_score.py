@@ -7,7 +7,7 @@ import streamlit as st
 
 import viz
 from engine import questions as declared
-from model.analysis.attention_scores import KEY, QUERY, AttentionCell, ScoreDecomposition
+from model.analysis.attention_scores import KEY, QUERY, AttentionCell, ScoreAblation, ScoreDecomposition
 from model.trace.interventions import Head, Node
 from ui.sentence.state import SentenceState
 from ui.shell import controls, markup
@@ -104,7 +104,7 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
     look = _decomposition(state)
     query, key = visible_token(state.queries[look.query]), visible_token(state.keys[look.key])
     rows = [
-        viz.Measured(say(f"why_without_{each.of}", part=part_name(each.part)), look.weight, each.weight)
+        viz.Measured(say(f"why_without_{each.of}", part=_part_of(look, each)), look.weight, each.weight)
         for each in look.ablations
     ]
     return {
@@ -116,13 +116,25 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
 
 def _bars(state: SentenceState, look: ScoreDecomposition, of: str) -> Specification:
     parts = look.of_query if of == QUERY else look.of_key
-    amounts = [viz.Amount(part_name(part.part), part.nats) for part in parts[:SHOWN]]
+    is_read = _is_read(look, of)
+    amounts = [viz.Amount(part_name(part.part, is_read), part.nats) for part in parts[:SHOWN]]
     rest = [part.nats for part in parts[SHOWN:]]
     return sum_of_parts(state, amounts, rest, say("why_nats"), (say("why_more"), say("why_less")))
 
 
-def part_name(part: Node | str) -> str:
-    return node_name(part) if isinstance(part, Node) else say(f"why_part_{part}")
+def part_name(part: Node | str, is_read: bool = False) -> str:
+    """The name of a part; ``is_read``: of a row of the decoder, which has read the character before it."""
+    if isinstance(part, Node):
+        return node_name(part)
+    return say("wrote_embedding" if is_read and part == "embedding" else f"why_part_{part}")
+
+
+def _part_of(look: ScoreDecomposition, ablated: ScoreAblation) -> str:
+    return part_name(ablated.part, _is_read(look, ablated.of))
+
+
+def _is_read(look: ScoreDecomposition, of: str) -> bool:
+    return of == QUERY and look.head.kind != "encoder_attention"
 
 
 def _describe(state: SentenceState, values: Values) -> str:
@@ -135,7 +147,7 @@ def _describe(state: SentenceState, values: Values) -> str:
         query=visible_token(state.queries[look.query]),
         key=visible_token(state.keys[look.key]),
         weight=probability(look.weight),
-        part=part_name(most.part),
+        part=_part_of(look, most),
         of=say(f"why_of_{most.of}"),
         after=probability(most.weight),
     )

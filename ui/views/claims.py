@@ -89,7 +89,7 @@ def _article(state: SentenceState, contrast: Contrast) -> str | None:
     elif " " in right:
         wrong = spaced_as(right, wrong) or wrong
     found = explanation_of(wrong, right, before, after)
-    return found.article if found else None
+    return found.article if found and "항" in found.article else None  # a dictionary names no rule
 
 
 def _numbers(claim: Claim) -> str:
@@ -127,13 +127,15 @@ def _describe(state: SentenceState, values: Values) -> str:
     found = _explanation(state)
     if found is None:
         return say("circuit_same_token")
-    return say(
+    told = say(
         "receipt_reading",
         change=change_in_words(state.explained),
         held=sum(claim.holds for claim in found.claims),
         count=len(found.claims),
         score=nats(found.score),
     )
+    weighed = values[AS.name] == PICTURE and any(claim.measured == LOOK for claim in found.claims)
+    return told + say("receipt_not_drawn") if weighed else told
 
 
 def _paragraphs(state: SentenceState, values: Values) -> list[str]:

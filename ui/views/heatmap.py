@@ -20,7 +20,7 @@ from ui.views.view import Figures, Values, View, file_name, idea, map_label, pic
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.figure import Specification
-from viz.labels import SINK, visible_token
+from viz.labels import SINK, visible_token, weight
 
 TokenSpans = tuple[tuple[int, int], ...]  # (start, end) among the tokens
 
@@ -257,7 +257,7 @@ def _describe(state: SentenceState, values: Values) -> str:
         return wording.describe_map(say, state.trace, state.selection, state.changes)
     row, column = cells.largest(cells.rows_of(state.rows))
     query, key = map(_named, cells.labels_of((row, column)))
-    amount = f"{cells.value_of((row, column)):.2f}"
+    amount = weight(cells.value_of((row, column)))
     told = "heatmap_reading_difference" if minus_copy else "heatmap_reading_words"
     return say(told, query=query, key=key, amount=amount, place=state.place)
 

@@ -21,7 +21,7 @@ from ui.shell import address, controls, markup
 from ui.views.heatmap import cell_in_address
 from ui.views.view import Figures, Values, View, file_name, idea, needs_answer, picture_title
 from ui.wording import say
-from viz.labels import visible_token
+from viz.labels import visible_token, weight
 
 MOST_KEYS = 40  # keys that are shown; of a longer sentence, those with the largest weights
 
@@ -138,7 +138,7 @@ def _describe(state: SentenceState, values: Values) -> str:
         position=best + 1,
         product=viz.number_text(steps.products[0, best]),
         score=viz.number_text(steps.scaled[0, best]),
-        weight=f"{weights[best]:.2f}",
+        weight=weight(weights[best]),
         hidden=int(np.isneginf(steps.logits).sum()),
         place=Selection(state.kind, layer, head).label(say, state.trace),
     )
@@ -159,12 +159,12 @@ def _vectors(state: SentenceState, steps: DotProduct, row: int, shown: np.ndarra
 def _scores(state: SentenceState, steps: DotProduct, shown: np.ndarray) -> Panel:
     """Product, scaling, mask and softmax: a row of numbers for each key."""
     best = int(steps.weights[0].argmax())
-    product, score, weight = (wording.tex(t[0, best]) for t in (steps.products, steps.scaled, steps.weights))
-    worked = wording.tex_dot(steps.query[0], steps.key[best], most=4)
+    product, score = (wording.tex(t[0, best]) for t in (steps.products, steps.scaled))
+    worked, largest = wording.tex_dot(steps.query[0], steps.key[best], most=4), weight(steps.weights[0, best])
     formula = (
         wording.tex_aligned(rf"q_t \cdot k_{{{best + 1}}}", [*worked, f"= {product}"]),
         rf"\frac{{{product}}}{{\sqrt{{{steps.key.shape[1]}}}}} = {score}",
-        rf"\alpha_{{t,{best + 1}}} = {wording.tex_softmax(steps.scaled[0, best])} = {weight}",
+        rf"\alpha_{{t,{best + 1}}} = {wording.tex_softmax(steps.scaled[0, best])} \approx {largest}",
     )
     figure = viz.attention_steps(
         [table[0, shown] for table in (steps.products, steps.scaled, steps.logits)],

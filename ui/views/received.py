@@ -6,7 +6,7 @@ import viz
 from ui.sentence.state import SentenceState
 from ui.views.view import Figures, map_label
 from ui.wording import say
-from viz.labels import visible_token
+from viz.labels import visible_token, weight
 
 
 def _received(state: SentenceState) -> np.ndarray:
@@ -46,7 +46,7 @@ def describe(state: SentenceState) -> str:
         "received_reading",
         key=visible_token(state.keys[most]),
         position=most + 1,
-        weight=f"{found[most]:.2f}",
+        weight=weight(found[most]),
         times=f"{found[most] / even:.1f}",
         place=state.place,
     )

@@ -15,6 +15,7 @@ from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Text, is_number
 from ui.views.drawings import attention_map
+from ui.views.heads_off import outcome
 from ui.views.view import Click, Figures, Values, View, idea, needs_experiment
 from ui.wording import change_in_words, head_name, say
 from viz.labels import probability, visible_token
@@ -133,8 +134,11 @@ def _describe(state: SentenceState, values: Values) -> str:
     observed, chosen = versions[0], _chosen(versions, values)
     if chosen is observed:
         return say("replace_paint")
+    ending = "same" if chosen.text == observed.text else "other"
+    if ending == "other" and outcome(state.sentence.source, chosen.text, state.explained) == "made":
+        ending = "elsewhere"
     told = say(
-        "replace_reading_same" if chosen.text == observed.text else "replace_reading_other",
+        f"replace_reading_{ending}",
         change=change_in_words(state.explained),
         head=head_name(_head_of(state, state.explained)),
         how=say(f"instead_{chosen.how}"),

@@ -21,7 +21,7 @@ from ui.shell.settings import Choice, Flag, Text
 from ui.views.view import Figures, Values, View, file_name, idea
 from ui.wording import say
 from viz.browser.texts import map_texts
-from viz.labels import visible_token
+from viz.labels import visible_token, weight
 
 # Addresses call the other pass a twin, and have to go on doing so. Elsewhere a twin is a sentence that is not
 # corrected.
@@ -199,7 +199,8 @@ def _describe(state: SentenceState, values: Values) -> str:
     if isinstance(other, str):
         return say(other)
     kind = _kind(state, other)
-    own, others = (_selection(state, each, kind).weights(each) for each in (state.trace, other.trace))
+    shown = _selection(state, other.trace, kind)
+    own, others = _selection(state, state.trace, kind).weights(state.trace), shown.weights(other.trace)
     found, missing = aligned_difference(kind, state.trace, other.trace, (own, others))
     if missing.all() or not found.any():
         return say("beside_reading_same")
@@ -210,9 +211,9 @@ def _describe(state: SentenceState, values: Values) -> str:
         "beside_reading",
         query=visible_token(queries[row]),
         key=visible_token(keys[column]),
-        before=f"{after - float(found[row, column]):.2f}",
-        after=f"{after:.2f}",
-        place=state.place,
+        before=weight(after - float(found[row, column])),
+        after=weight(after),
+        place=shown.label(say, other.trace),
     )
 
 

@@ -75,7 +75,7 @@ export function numbers(shared) {
     position: best + 1,
     product: numberText(steps.products[best]),
     score: numberText(steps.scaled[best]),
-    weight: steps.weights[best].toFixed(2),
+    weight: steps.weights[best].toFixed(3),
     hidden: steps.logits.filter((logit) => logit === -Infinity).length,
     place: explorer.place(explorer.kind, open.layer, open.head),
   };

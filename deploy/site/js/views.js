@@ -100,7 +100,7 @@ export function received(shared) {
   };
   const words = { value: say("received_mean"), outlined: say("received_changed") };
   words.tokens = say(`key_${kind}`);
-  const weight = { weight: found[most].toFixed(2), times: (found[most] / even).toFixed(1) };
+  const weight = { weight: found[most].toFixed(3), times: (found[most] / even).toFixed(1) };
   return {
     reading: say("received_reading", { ...weight, key: visibleToken(keys[most]), position: most + 1, place }),
     rows: [[{ name: "received", label: place, data: bars(shared.templates.received, shared, words, table) }]],
@@ -127,7 +127,8 @@ export function without({ site, say, change, templates, explorer }) {
   const { heads, attention } = found;
   const effect = found.effect.map(Math.fround);
   const order = largestFirst(effect.map(Math.abs));
-  const off = site.state.off ?? order.slice(0, STRONGEST).map((place) => heads[place]);
+  const helpful = largestFirst(effect.map((nats) => -nats)).filter((place) => effect[place] < 0);
+  const off = site.state.off ?? helpful.slice(0, STRONGEST).map((place) => heads[place]);
   const both = site.inquire({ what: "verdict", number: change.number, off });
   const put = (heads) => site.change({ off: heads });
   const press = ({ custom }) => {

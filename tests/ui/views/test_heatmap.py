@@ -214,7 +214,7 @@ def test_the_sentence_about_the_difference_names_the_place_that_a_copy_would_not
     row = shown.rows[0]
     column = int(values[row].argmax())
     said = told(open_view(shown="difference"))
-    names = f"‘{shown.queries[row]}’", f"‘{shown.keys[column]}’", f"{values[row, column]:.2f}"
+    names = f"‘{shown.queries[row]}’", f"‘{shown.keys[column]}’", f"{values[row, column]:.3f}"
     assert all(name in said for name in names)
 
 
@@ -225,7 +225,7 @@ def test_the_sentence_about_words_names_words():
     assert axis == KO["query_words_cross_attention"]
     assert "글자" not in said and " 자를 " not in said
     assert "‘고객이␣’" in said or "‘고객이’" in said
-    assert f"{cells.values[0].max():.2f}" in said
+    assert f"{cells.values[0].max():.3f}" in said
 
 
 @pytest.mark.parametrize("minus_copy", [False, True])

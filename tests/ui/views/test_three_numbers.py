@@ -82,7 +82,7 @@ def test_every_view_answers_the_same_question_with_the_same_numbers(asking, sett
     head = Selection(CROSS, found.head.layer, found.head.head)
 
     told = heatmap._describe(replace(state, selection=head), SHOWN)
-    assert f"{found.looked.amount:.2f}" in told and looked.replace("␣", "빈칸") in told
+    assert f"{found.looked.amount:.3f}" in told and looked.replace("␣", "빈칸") in told
 
     everything = replace(state, selection=Selection(CROSS))
     told = logit_attribution._describe(everything, {"wrote_as": "map"})

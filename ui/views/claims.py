@@ -2,7 +2,7 @@
 
 import viz
 from engine import questions as declared
-from model.analysis.claims import LOOK, Claim, Explanation
+from model.analysis.claims import LEVEL, LOOK, Claim, Explanation
 from model.norm import explanation_of
 from model.norm.articles import spaced_as
 from model.trace.interventions import Contrast, Node
@@ -53,7 +53,9 @@ def _clause(state: SentenceState, explanation: Explanation, claim: Claim) -> str
     clause = say(text, **{name: visible_token(token) for name, token in tokens.items()} | facts)
     if "p" not in claim.facts:
         return clause
-    return f"{clause} " + say("receipt_p", p=f"{claim.number('p'):.3g}", draws=str(claim.facts["draws"]))
+    p, draws = claim.number("p"), int(claim.number("draws"))
+    ending = "receipt_p_holds" if p < LEVEL else "receipt_p_fails"
+    return f"{clause} " + say(ending, p=f"{p:.3g}", draws=draws, reached=round(p * (draws + 1)) - 1)
 
 
 def _told(name: str, value: object) -> str:

@@ -42,10 +42,17 @@ _JOINED_TO_WORDS = (
     rf"|만{_END}(?![ ](?:원|명|개|년|번|달러))"
     rf"|(?:입니다|입니까|이다|이며|이고|이?라는|이?라고|이?라며|이?라면서|이란|예요|이에요){_END}"
 )
+# Behind a closing quotation mark only; 라면 and 라도 are words, too.
+_JOINED_TO_QUOTES = (
+    rf"[고며]{_END}|이?라고[는도만요]{_END}|이?라(?:니|니까|던|든지|거나|길래|지만|기에|서){_END}"
+    rf"|(?:란|이라도|이라면|이었다|이었던|였다|였던|이지만){_END}"
+    "|이?라(?=[ ](?:[하한할합했해불쓰쓴썼적칭]|부르))"
+)
 # The particle, or a space and a particle. Groups are avoided: JavaScript has them in another order.
 PARTICLE = re.compile(
     rf"(?<=[0-9A-Za-z%℃)\]{MARKS}])(?:{_SHAPED})"
-    rf"|(?:(?<=[A-Za-z)\]])|(?<=[^\s][{MARKS}]))[ ](?:{_JOINED_TO_WORDS})|(?<=[^\s][\"'”’])[ ][고며]{_END}"
+    rf"|(?:(?<=[A-Za-z)\]])|(?<=[^\s][{MARKS}]))[ ](?:{_JOINED_TO_WORDS})"
+    rf"|(?<=[^\s][\"'”’」』》])[ ](?:{_JOINED_TO_QUOTES})"
     rf"|(?<=[0-9])[ ](?:[은는을를의에와]|에서|으로|로|입니다|이다){_END}"
 )
 BRACKETS = re.compile(rf"(?<=[0-9A-Za-z가-힣{MARKS}\]])[(\[][^()\[\]\n]+[)\]]\Z")

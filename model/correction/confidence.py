@@ -15,9 +15,12 @@ or LightGBM's own files would need these libraries there.
 
 import json
 import math
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,12 +33,13 @@ from model.correction.features import (
     FIRST,
     SECOND,
     Features,
+    OneStretch,
     Rated,
     SecondFeatures,
     features,
     second_features,
 )
-from model.correction.morphemes import load_kiwi
+from model.correction.morphemes import is_of_noun, is_tagged, load_kiwi
 from model.norm import article_of
 from model.stored.folder import (
     CONFIDENCE_FILE,
@@ -45,7 +49,7 @@ from model.stored.folder import (
     ModelFolderError,
     write_atomically,
 )
-from model.text.hangul import spoken_letters
+from model.text.hangul import spoken_letters, syllables_with_coda
 from model.text.protected import JAMO
 
 DEEPEST = 8  # questions one after the other in a tree
@@ -152,12 +156,16 @@ def _number(value: object) -> float:
 
 DOUBT = math.log(0.98 / 0.02)  # log odds up to which, either way, the second trees rate
 # Log odds that a candidate needs which replaces known words without an article of the norm; and one that
-# replaces a word of the lexicon, or of the training sentences, by another.
-SURE_OF_LETTERS, SURE_OF_WORD = math.log(0.95 / 0.05), math.log(0.97 / 0.03)
+# writes other letters in a noun of the lexicon.
+SURE_OF_LETTERS, SURE_OF_NOUN = math.log(0.95 / 0.05), math.log(0.996 / 0.004)
 # Log odds by which, in people's text, spaces are likelier mistaken than in the practised pairs, and letters
 # without an article less likely.
 SPACES_COMMONER, LETTERS_RARER = 0.7, 1.2
 FEW = 2  # changes of a sentence, up to which its mistakes are as rare as in people's text
+SURER = 5.0  # nats by which another stem, ending or particle should be likelier, by the analyser
+PREDICATE, PARTICLE = ("V", "E", "XSV", "XSA"), ("J",)  # beginnings of their tags
+# A syllable that no name and no loan word has: their codas are ㄱㄴㄹㅁㅂㅅㅇ (외래어 표기법 제3항).
+NO_NAME = re.compile(f"[{syllables_with_coda(*'ㄲㄳㄵㄶㄷㄺㄻㄼㄽㄾㄿㅀㅄㅆㅈㅊㅋㅌㅍㅎ')}]")
 LONG_WORD = 3  # syllables from which a known word is seldom like a right one that is not known
 
 
@@ -219,6 +227,10 @@ class Confidence:
         for log_odds, each in zip(self._log_odds(source, stretches, rated), rated, strict=True):
             if each.stretch not in best or log_odds > best[each.stretch][0]:
                 best[each.stretch] = float(log_odds), each.text
+        for one, other in combinations(best, 2):
+            if is_swap(source, *((stretches[each], best[each][1]) for each in (one, other))):
+                least = min(best[one][0], best[other][0])
+                best |= {each: (least, best[each][1]) for each in (one, other)}
         return [
             Chosen(stretches[number], text, 1 / (1 + math.exp(-min(max(log_odds, -50.0), 50.0))))
             for number, (log_odds, text) in best.items()
@@ -227,7 +239,19 @@ class Confidence:
 
     def _log_odds(self, source: str, stretches: Sequence[Stretch], rated: Sequence[Rated]) -> np.ndarray:
         log_odds = self.trees.log_odds([each.features for each in rated])
-        doubtful = np.flatnonzero(np.abs(log_odds) < DOUBT)
+        sentence = OneStretch(source, stretches)
+        sure = [each for odds, each in zip(log_odds, rated, strict=True) if odds >= DOUBT]
+        slips = {each.stretch for each in sure if each.features.written and each.features.spaces != 1}
+        dense = [
+            each.features.changes > FEW
+            or any(are_apart(source, stretches[each.stretch], stretches[slip]) for slip in slips)
+            for each in rated
+        ]
+        is_asked = np.abs(log_odds) < DOUBT
+        if self.second is not None:
+            for i in np.flatnonzero(log_odds >= DOUBT).tolist():
+                is_asked[i] = not dense[i] and is_rarely_wrong(sentence, rated[i])
+        doubtful = np.flatnonzero(is_asked)
         asked = [rated[i] for i in doubtful.tolist()]
         more: Sequence[SecondFeatures | None] = [None] * len(asked)
         if self.second is not None and asked:
@@ -235,23 +259,22 @@ class Confidence:
             log_odds[doubtful] = self.second.log_odds(
                 [(*a.features, *m) for a, m in zip(asked, more, strict=True)]
             )
-        log_odds[doubtful] = [
-            at_natural_rates(mine, source, stretches[each.stretch], each, second)
-            for mine, each, second in zip(log_odds[doubtful].tolist(), asked, more, strict=True)
-        ]
+        for i, second in zip(doubtful.tolist(), more, strict=True):
+            log_odds[i] = at_natural_rates(log_odds[i], sentence, rated[i], second, dense[i])
         return log_odds
 
 
 def at_natural_rates(
-    log_odds: float, source: str, stretch: Stretch, rated: Rated, second: SecondFeatures | None
+    log_odds: float, sentence: OneStretch, rated: Rated, second: SecondFeatures | None, is_dense: bool
 ) -> float:
     """The log odds of a candidate at the rate at which people make its mistake.
 
     The trees learned from sentences with several mistakes, where a rare word mostly is one more; of what
     people write one word in 50 is, and six of ten mistakes are spaces. The trees are therefore too sure of
-    other letters in a sentence with few changes, unless an article of the norm or the better shape of a
-    particle speaks for them, and not sure enough of spaces, except beside a word that no lexicon has: it may
-    be a name. A candidate that replaces known words may be offered, but its confidence is at most one half.
+    other letters, unless an article of the norm, the better shape of a particle or another slip in the
+    sentence (``is_dense``) speaks for them, and not sure enough of spaces, except beside a word that no
+    lexicon has: it may be a name. A candidate that replaces known words may be offered, but its confidence is
+    at most one half. Names are nouns, so another stem, ending or particle is left to the trees.
 
     Reference:
         Saerens, Latinne and Decaestecker, "Adjusting the Outputs of a Classifier to New a Priori
@@ -259,32 +282,74 @@ def at_natural_rates(
     """
     if log_odds <= 0:
         return log_odds
+    stretch = sentence.stretches[rated.stretch]
     if rated.features.spaces == 1:
         is_beside_name = second is not None and second.unknown >= max(1, second.unknown_kept)
         return log_odds if is_beside_name else log_odds + SPACES_COMMONER
     if second is None:
-        is_supported = bool(
-            article_of(stretch.kept, rated.text, source[: stretch.start], source[stretch.end :])
-        )
+        before, after = sentence.source[: stretch.start], sentence.source[stretch.end :]
+        is_supported = bool(article_of(stretch.kept, rated.text, before, after))
     else:
         is_supported = second.norm > 0 or second.misshapen < 0
-    if is_supported or rated.features.changes > FEW:
+    if is_supported or is_dense:
         return log_odds
     if second is None or JAMO.search(stretch.kept):
         return log_odds - LETTERS_RARER
-    if is_another_word(rated.features, second, log_odds) or may_be_name(stretch.kept, rated.text, second):
+    if log_odds < SURE_OF_NOUN and is_rarely_wrong(sentence, rated):
         return 0.0
-    return log_odds if is_long_word(rated.features, second) else log_odds - LETTERS_RARER
+    if is_likelier_grammar(sentence, rated, second.morphemes_kept):
+        return log_odds
+    is_word = rated.features.spaces == 0 and rated.features.changes < FEW and not second.unknown_kept
+    if (is_word and log_odds < SURE_OF_LETTERS) or may_be_name(stretch.kept, rated.text, second):
+        return 0.0
+    is_no_name = second.unknown_kept and NO_NAME.search(stretch.kept)
+    return log_odds if is_no_name or is_long_word(rated.features, second) else log_odds - LETTERS_RARER
 
 
-def is_another_word(first: Features, second: SecondFeatures, log_odds: float) -> bool:
-    """Whether a candidate replaces known words by other letters in a sentence without another mistake, and
-    no sentence makes the trees sure (``log_odds``).
+def is_swap(source: str, one: tuple[Stretch, str], other: tuple[Stretch, str]) -> bool:
+    """Whether what goes in one stretch comes in another of the same word: 생선님 → 선생님.
+
+    That is one mistake. Made alone, the half that goes would leave 생님.
     """
-    if first.spaces or first.changes > 1 or second.unknown_kept:
+    (mine, text), (them, instead) = one, other
+    moves = sorted(mine.kept) != sorted(text) and (mine.kept + text).strip()
+    is_same = sorted(mine.kept + them.kept) == sorted(text + instead)
+    return bool(moves) and is_same and not are_apart(source, mine, them)
+
+
+def are_apart(source: str, one: Stretch, other: Stretch) -> bool:
+    """Whether two stretches are in different words of the source."""
+    return " " in source[min(one.end, other.end) : max(one.start, other.start)]
+
+
+def is_rarely_wrong(sentence: OneStretch, rated: Rated) -> bool:
+    """Whether a candidate changes what is seldom wrong: a noun of the lexicon, or one syllable more.
+
+    Other letters in 친우, 인간미 or 관련설; or a syllable that goes, neither stands beside its like nor comes
+    elsewhere: 리스로를 → 리스를.
+    """
+    if rated.features.spaces == 1:
         return False
-    is_word = first.wrong_count > 0 or second.whole_kept >= max(2, second.whole)
-    return log_odds < (SURE_OF_WORD if is_word else SURE_OF_LETTERS)
+    stretch = sentence.stretches[rated.stretch]
+    beside = sentence.source[max(stretch.start - 1, 0) : stretch.end + 1]
+    beside += "".join(each.written for each in sentence.stretches if each is not stretch)
+    gone = Counter(stretch.kept) - Counter(rated.text)
+    is_loss = gone and len(rated.text) + gone.total() == len(stretch.kept)
+    if is_loss and all(each.isalnum() and beside.count(each) == 1 for each in gone):
+        return True
+    return is_of_noun(*sentence.typed(rated.stretch))
+
+
+def is_likelier_grammar(sentence: OneStretch, rated: Rated, likelier: float) -> bool:
+    """Whether a candidate writes another stem, ending or particle, so that what it replaces is no name.
+
+    ``likelier``: by how many nats the analyser prefers it. Twice as many are asked where the typed one is a
+    stem or an ending, too: 꽃이 펼쳐지다.
+    """
+    typed, mended = sentence.typed(rated.stretch), sentence.nearby(rated.stretch, rated.text)
+    if is_tagged(*mended, PREDICATE):
+        return likelier >= (2 * SURER if is_tagged(*typed, PREDICATE) else SURER)
+    return likelier >= SURER and is_tagged(*typed, PARTICLE) and is_tagged(*mended, PARTICLE)
 
 
 def may_be_name(kept: str, text: str, second: SecondFeatures) -> bool:
@@ -293,7 +358,7 @@ def may_be_name(kept: str, text: str, second: SecondFeatures) -> bool:
     Letters are those of ``spoken_letters``: 하꾜 for 학교 is written as it is heard. The same letters in
     another order (러미, 머리) are a slip.
     """
-    if not (second.unknown_kept and kept and text) or " " in kept + text:
+    if not (second.unknown_kept and kept and text) or " " in kept + text or NO_NAME.search(kept):
         return False  # a syllable that goes or comes may be half of a swap (설지거, 설거지)
     mine, other = spoken_letters(kept), spoken_letters(text)
     return sorted(mine) != sorted(other) and Levenshtein.distance(mine, other) > 1

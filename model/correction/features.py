@@ -109,7 +109,7 @@ def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NG
 
     For each, the other stretches are as the network wrote them.
     """
-    sentence = _OneStretch(source, stretches)
+    sentence = OneStretch(source, stretches)
     spans = {
         (number, text): sentence.span(number, text)
         for number, stretch in enumerate(stretches)
@@ -160,12 +160,13 @@ def second_features(
     source: str, stretches: Sequence[Stretch], asked: Sequence[Rated]
 ) -> list[SecondFeatures]:
     """The further features of the candidates ``asked``."""
-    sentence = _OneStretch(source, stretches)
-    texts, starts = {}, {}
-    for number in sorted({each.stretch for each in asked}):
-        for text in stretches[number].candidates:
-            texts[number, text], starts[number] = sentence.nearby(number, text)
-    logs = dict(zip(texts, analyse(list(texts.values())).tolist(), strict=True))
+    sentence = OneStretch(source, stretches)
+    places = {
+        (number, text): sentence.nearby(number, text)
+        for number in sorted({each.stretch for each in asked})
+        for text in stretches[number].candidates
+    }
+    logs = dict(zip(places, analyse([text for text, *_ in places.values()]).tolist(), strict=True))
     found = []
     for number, text, _ in asked:
         kept = stretches[number].kept
@@ -179,10 +180,10 @@ def second_features(
                 log / max(count, 1),
                 unknown_kept,
                 unknown,
-                longest_known(texts[number, kept], starts[number], starts[number] + len(kept)),
-                longest_known(texts[number, text], starts[number], starts[number] + len(text)),
+                longest_known(*places[number, kept]),
+                longest_known(*places[number, text]),
                 _norm(kept, text, *sentence.around(number)),
-                misshapen(texts[number, text]) - misshapen(texts[number, kept]),
+                misshapen(places[number, text][0]) - misshapen(places[number, kept][0]),
             )
         )
     return found
@@ -199,10 +200,14 @@ def _ahead(usual: float, others: Iterable[float]) -> float:
     return usual - max(others, default=usual - ALONE)
 
 
-class _OneStretch:
+Place = tuple[str, int, int]  # some words, and where something in them begins and ends
+
+
+class OneStretch:
     """A source in which all stretches but one are as the network wrote them."""
 
     def __init__(self, source: str, stretches: Sequence[Stretch]):
+        self.source, self.stretches = source, stretches
         self._parts, done = [], 0  # the text before each stretch, and the network's answer for it
         for stretch in stretches:
             self._parts += [source[done : stretch.start], stretch.written]
@@ -217,16 +222,22 @@ class _OneStretch:
         whole, start = f"{before}{text}{after}", len(before)
         return whole, start, min(start + len(text) + ORDER - 1, len(whole) + 1)
 
-    def nearby(self, number: int, text: str) -> tuple[str, int]:
-        """``text`` in one stretch with the rest of its words and one more word on either side, and where
-        ``text`` begins in that.
-        """
-        before, after = (part.split(" ") for part in self.around(number))
-        first = " ".join(before[-2:])
-        return first + text + " ".join(after[:2]), len(first)
+    def nearby(self, number: int, text: str) -> Place:
+        """``text`` in one stretch with the rest of its words and one more word on either side."""
+        return _words_around(*self.around(number), text)
+
+    def typed(self, number: int) -> Place:
+        """One stretch of the source with the words around it."""
+        stretch = self.stretches[number]
+        return _words_around(self.source[: stretch.start], self.source[stretch.end :], stretch.kept)
 
     def around(self, number: int) -> tuple[str, str]:
         return "".join(self._parts[: 2 * number + 1]), "".join(self._parts[2 * number + 2 :])
+
+
+def _words_around(before: str, after: str, text: str) -> Place:
+    first = " ".join(before.split(" ")[-2:])
+    return first + text + " ".join(after.split(" ")[:2]), len(first), len(first) + len(text)
 
 
 def _spaces(kept: str, text: str) -> int:

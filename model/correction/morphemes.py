@@ -146,19 +146,49 @@ def longest_known(text: str, start: int, end: int) -> int:
     >>> longest_known("비문을 탁본했다.", 4, 5), longest_known("그는 아경을 썼다.", 3, 4)
     (2, 1)
     """
-    known = _analyse(text)[3]
+    places = ((each.start, each.end) for each in _analyse(text)[3] if each.tag != UNKNOWN)
     if start == end:
-        return max((stop - first for first, stop in known if first < start < stop), default=0)
-    return max((stop - first for first, stop in known if first < end and start < stop), default=0)
+        return max((stop - first for first, stop in places if first < start < stop), default=0)
+    return max((stop - first for first, stop in places if first < end and start < stop), default=0)
+
+
+_NOUN = re.compile(r"NN[GP] (?:XSN |NNB )?(?=(?:J[A-Z]+ |VCP |E[A-Z]+ )*\Z)")
+
+
+def is_of_noun(text: str, start: int, end: int) -> bool:
+    """Whether ``text[start:end]`` is a part of a word's noun: one of the lexicon of two syllables or more,
+    and perhaps a suffix.
+
+    >>> [is_of_noun("모든 관련설을", 5, 6), is_of_noun("모든 관련설을", 6, 7), is_of_noun("밥을 먹어", 0, 1)]
+    [True, False, False]
+    """
+    first, last = text.rfind(" ", 0, start) + 1, f"{text} ".find(" ", end)
+    cuts = [each for each in _analyse(text)[3] if first <= each.start < last and each.tag[0] != "S"]
+    found = _NOUN.match("".join(f"{each.tag} " for each in cuts))
+    if not found or cuts[0].end - cuts[0].start < 2:
+        return False
+    last = cuts[found[0].count(" ") - 1].end
+    return start < last and text[last - 1] != "님"  # of a person: 생선님 is a slip
+
+
+def is_tagged(text: str, start: int, end: int, tags: tuple[str, ...]) -> bool:
+    """Whether ``text[start:end]`` is a part of morphemes whose tags begin with one of ``tags`` alone.
+
+    >>> is_tagged("밥을 먹어", 3, 5, ("V", "E")), is_tagged("밥을 먹어", 1, 4, ("V", "E"))
+    (True, False)
+    """
+    cuts = [each for each in _analyse(text)[3] if each.start < end and start < each.end]
+    return bool(cuts) and all(each.tag.startswith(tags) for each in cuts)
 
 
 # A sentence is read again once it is corrected, and again with each key: most of its words have been analysed
 # then.
 @lru_cache(maxsize=4096)
-def _analyse(text: str) -> tuple[float, int, int, tuple[tuple[int, int], ...]]:
+def _analyse(text: str) -> tuple[float, int, int, tuple[Cut, ...]]:
+    """As ``analyse``, and the morphemes; the tag of those that are not in the lexicon is UNKNOWN."""
     found, log = load_kiwi().analyze(text)[0]
-    known = tuple((each.start, each.end) for each in found if not each.oov)
-    return log, len(found), len(found) - len(known), known
+    cuts = tuple(Cut(UNKNOWN if each.oov else each.tag, each.start, each.end) for each in found)
+    return log, len(cuts), sum(each.tag == UNKNOWN for each in cuts), cuts
 
 
 def cut(text: str) -> list[tuple[str, int, int]]:

@@ -204,6 +204,15 @@ export class Trees {
   }
 }
 
+/** Whether what goes in one stretch comes in another of the same word, as is_swap of confidence.py. */
+function isSwap(source, [mine, text], [other, instead]) {
+  const sorted = (letters) => [...letters].sort().join("");
+  const moves = sorted(mine.kept) !== sorted(text) && (mine.kept + text).trim();
+  const between = source.slice(Math.min(mine.end, other.end), Math.max(mine.start, other.start));
+  const isSame = sorted(mine.kept + other.kept) === sorted(text + instead);
+  return moves && !between.includes(" ") && isSame;
+}
+
 export class Confidence {
   constructor(words, ngrams, trees) {
     Object.assign(this, { words, ngrams, trees });
@@ -215,14 +224,26 @@ export class Confidence {
    */
   choose(source, stretches, hasArticle, { DOUBT, FEW, SPACES_COMMONER, LETTERS_RARER }) {
     const best = new Map();
-    for (const { number, text, features } of this.rated(source, stretches)) {
-      const practised = this.trees.logOdds(features);
+    const rated = this.rated(source, stretches);
+    for (const each of rated) each.practised = this.trees.logOdds(each.features);
+    const isSlip = ({ practised, features }) => practised >= DOUBT && features.written && features.spaces !== 1;
+    const slips = rated.filter(isSlip).map(({ number }) => stretches[number]);
+    const isApart = ({ start, end }) =>
+      slips.some((slip) => source.slice(Math.min(end, slip.end), Math.max(start, slip.start)).includes(" "));
+    for (const { number, text, features, practised } of rated) {
       const isDoubtful = practised > 0 && practised < DOUBT;
-      const mayBeRare = isDoubtful && features.spaces !== 1 && features.changes <= FEW;
+      const isDense = features.changes > FEW || isApart(stretches[number]);
+      const mayBeRare = isDoubtful && features.spaces !== 1 && !isDense;
       const isRarer = mayBeRare && !hasArticle(stretches[number], text);
       const isCommoner = isDoubtful && features.spaces === 1;
       const logOdds = practised + (isCommoner ? SPACES_COMMONER : 0) - (isRarer ? LETTERS_RARER : 0);
       if (!best.has(number) || logOdds > best.get(number).logOdds) best.set(number, { logOdds, text });
+    }
+    for (const [one, mine] of best) {
+      for (const [other, its] of best) {
+        if (one < other && isSwap(source, [stretches[one], mine.text], [stretches[other], its.text]))
+          mine.logOdds = its.logOdds = Math.min(mine.logOdds, its.logOdds);
+      }
     }
     const chosen = [...best].map(([number, { logOdds, text }]) => {
       const confidence = 1 / (1 + Math.exp(-Math.min(Math.max(logOdds, -50), 50)));

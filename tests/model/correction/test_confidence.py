@@ -11,17 +11,21 @@ import numpy as np
 import pytest
 
 from model import Corrector, ModelFolderError
+from model.correction.candidates import Stretch
 from model.correction.confidence import (
+    DOUBT,
     FEW,
     LETTERS_RARER,
     SPACES_COMMONER,
+    SURER,
     Confidence,
     Trees,
     at_natural_rates,
+    is_swap,
     load_confidence,
     save_confidence,
 )
-from model.correction.features import FIRST, SECOND, Features, Rated, SecondFeatures
+from model.correction.features import FIRST, SECOND, Features, OneStretch, Rated, SecondFeatures
 from model.correction.proposing import with_probabilities
 from model.stored.folder import CONFIDENCE_FILE, NGRAMS_FILE, WORDS_FILE, fingerprint, of_weights
 from model.text.changes import apply_changes, find_changes
@@ -299,7 +303,7 @@ def test_second_trees_are_asked_where_the_first_leave_doubt(first, is_asked, ask
     ("wrong", "right", "log_odds", "longest", "expected"),
     [
         ("탁본", "반복", 3.0, 2, 0.0),  # the trees alone
-        ("탁본", "반복", 4.0, 2, 4.0 - LETTERS_RARER),  # and they are sure
+        ("탁본", "반복", 6.0, 2, 6.0 - LETTERS_RARER),  # and they are sure
         ("턴", "번", 2.9, 1, 0.0),  # no word of two syllables, and less is asked
         ("턴", "번", 3.0, 1, 3.0 - LETTERS_RARER),
         ("몇일", "며칠", 1.0, 2, 1.0),  # the norm, too
@@ -341,18 +345,88 @@ def test_letters_are_rarer_mistakes_in_a_sentence_with_few_changes(changes):
         ("렉", "랙", 1, 0, 4, 2.0),  # 인터렉티브 → 인터랙티브: a long word
         ("룽", "룹", 1, 0, 2, 2.0 - LETTERS_RARER),  # 그룽 → 그룹: a short one
         ("박", "덱", 1, 0, 3, 0.0),  # 인박스 → 인덱스: two letters of a word that may be a name
+        ("곬", "공", 1, 0, 2, 2.0),  # no name has this coda
         ("머거", "먹어", 1, 0, 2, 2.0 - LETTERS_RARER),  # as it is heard
         ("러미", "머리", 1, 0, 2, 2.0 - LETTERS_RARER),  # in another order
         ("렉", "랙", 0, 4, 4, 0.0),  # a known word
     ],
 )
 def test_a_word_that_no_lexicon_has(kept, text, unknown_kept, whole_kept, whole, expected):
+    second = {"unknown_kept": unknown_kept, "whole_kept": whole_kept, "whole": whole}
+    assert rated_at_natural_rates("그는 {} 보았다", kept, text, 2.0, **second) == expected
+
+
+def rated_at_natural_rates(frame, kept, text, log_odds, is_dense=False, **second):
+    """The log odds at natural rates of ``text`` for ``kept`` in a sentence."""
     first = Features(**dict.fromkeys(FIRST, 0.0))._replace(jamo=1, changes=1)
-    second = SecondFeatures(**dict.fromkeys(SecondFeatures._fields, 0.0))
-    second = second._replace(unknown_kept=unknown_kept, whole_kept=whole_kept, whole=whole)
-    source = f"그는 {kept} 보았다"
-    found = at_natural_rates(2.0, source, stretch(source, kept, **{text: 0.8}), Rated(0, text, first), second)
+    more = SecondFeatures(**dict.fromkeys(SecondFeatures._fields, 0.0))._replace(**second)
+    source = frame.format(kept)
+    sentence = OneStretch(source, [stretch(source, kept, **{text: 0.8})])
+    return at_natural_rates(log_odds, sentence, Rated(0, text, first), more, is_dense)
+
+
+@pytest.mark.parametrize(
+    ("frame", "kept", "text", "log_odds", "expected"),
+    [
+        ("모든 관련{}을 들었다", "설", "성", 5.0, 0.0),  # a noun of the lexicon with a suffix
+        ("모든 관련{}을 들었다", "설", "성", 6.0, 6.0 - LETTERS_RARER),
+        ("그는 {}를 만났다", "친우", "친구", 5.0, 0.0),
+    ],
+)
+def test_more_is_asked_of_a_word_for_a_noun_of_the_lexicon(frame, kept, text, log_odds, expected):
+    assert rated_at_natural_rates(frame, kept, text, log_odds) == expected
+    assert rated_at_natural_rates(frame, kept, text, log_odds, is_dense=True) == log_odds
+
+
+@pytest.mark.parametrize(
+    ("frame", "kept", "text", "morphemes_kept", "expected"),
+    [
+        ("밥을 {} 나갔다", "머꼬", "먹고", SURER, 2.0),  # a stem and an ending that are likelier
+        ("밥을 {} 나갔다", "머꼬", "먹고", SURER - 1, 0.0),
+        ("꽃이 펼쳐{}", "지다", "진다", SURER, 0.0),  # typed was an ending, too
+        ("꽃이 펼쳐{}", "지다", "진다", 2 * SURER, 2.0),
+        ("동생{} 얼굴을 보았다", "에", "의", SURER, 2.0),  # a particle for a particle
+        ("물{} 마셨다", "얼", "을", SURER, 0.0),  # a noun may end so
+    ],
+)
+def test_a_stem_or_an_ending_is_no_name(frame, kept, text, morphemes_kept, expected):
+    assert rated_at_natural_rates(frame, kept, text, 2.0, morphemes_kept=morphemes_kept) == expected
+
+
+@pytest.mark.parametrize(
+    ("kept", "text", "expected"),
+    [
+        ("로", "", 0.0),  # 리스로를 → 리스를: a syllable of a name
+        ("을", "", 2.0 - LETTERS_RARER),  # one that was typed twice
+        ("로", "르", 2.0 - LETTERS_RARER),  # something else comes
+    ],
+)
+def test_a_syllable_that_was_typed_once_stays(kept, text, expected):
+    found = rated_at_natural_rates("밥을{} 먹었다", kept, text, 2.0, unknown_kept=1)
     assert found == expected
+
+
+def test_both_halves_of_a_swap_are_as_sure_as_the_less_sure_one():
+    source = "컴터퓨를"
+    come = Stretch(1, 1, "", {"퓨": -0.1, "": -3.0})
+    gone = Stretch(2, 3, "퓨", {"": -0.1, "퓨": -3.0})
+    trees = Trees(FIRST, 1.0, ((FIRST.index("jamo"), 2.5, 0.0, 1.0),))
+    one, other = replace(CONFIDENCE, trees=trees).choose(source, [come, gone])
+    assert one.confidence == other.confidence
+    apart = replace(gone, start=4, end=5)
+    assert is_swap(source, (come, "퓨"), (gone, ""))
+    assert not is_swap("컴터 퓨", (come, "퓨"), (replace(gone, start=3, end=4), ""))
+    assert not is_swap(source, (come, "퓨"), (apart, "터")) and not is_swap(source, (come, ""), (gone, "퓨"))
+
+
+@pytest.mark.parametrize(("space", "lower"), [(" ", 0.0), ("", LETTERS_RARER)])
+def test_a_sure_slip_in_another_word_makes_letters_likelier(space, lower):
+    source = f"하꾜에{space}갓다"
+    doubted = stretch(source, "갓", 각=0.9, 갓=0.05)
+    trees = Trees(FIRST, 0.0, ((FIRST.index("length"), 1.5, 2.0, DOUBT),))
+    slip, found = replace(CONFIDENCE, trees=trees).choose(source, [FIRST_STRETCH, doubted])
+    assert slip.confidence == pytest.approx(probability(DOUBT))
+    assert found.confidence == pytest.approx(probability(2.0 - lower))
 
 
 @pytest.mark.parametrize(
@@ -362,5 +436,5 @@ def test_spaces_beside_a_word_that_no_lexicon_has_are_no_commoner(unknown_kept, 
     first = Features(**dict.fromkeys(FIRST, 0.0))._replace(spaces=1.0)
     second = SecondFeatures(**dict.fromkeys(SecondFeatures._fields, 0.0))
     second = second._replace(unknown_kept=unknown_kept, unknown=unknown)
-    found = at_natural_rates(1.0, "하꾜에", FIRST_STRETCH, Rated(0, "학 교", first), second)
-    assert found == 1.0 + more
+    sentence = OneStretch("하꾜에", [FIRST_STRETCH])
+    assert at_natural_rates(1.0, sentence, Rated(0, "학 교", first), second, False) == 1.0 + more

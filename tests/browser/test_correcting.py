@@ -108,6 +108,10 @@ def test_the_reason_stands_in_a_card_beside_the_pressed_word_by_mouse_and_keyboa
     page.keyboard.press("Enter")
     expect_settings(page, rejected="7-7")
     expect_corrected(page, MISSPELT, "며칠 뒤에 할수 있어요.")
+    expect(page.locator(".corrected .offer")).to_be_focused()  # the word, which can be corrected again
+    page.keyboard.press("Enter")
+    expect_corrected(page, MISSPELT, "며칠 뒤에 할 수 있어요.")
+    expect(changed_words(page).nth(1)).to_be_focused()
 
 
 def test_an_own_word_stays_in_the_browser_and_is_left_alone_in_the_next_session(open_page):
@@ -135,6 +139,26 @@ def test_all_changes_are_listed_and_undone(open_page):
     page.locator(".correction .all").click()
     expect_corrected(page, MISSPELT, "며칠 뒤에 할 수 있어요.")
     expect(listed).to_be_hidden()
+
+
+def test_a_word_with_two_changes_is_listed_and_offered_with_both(open_page):
+    text = "할수업서요."
+    page = open_page(f"?sentence={quote(text)}")
+    count, entries = page.locator(".correction .count"), page.locator(".correction .entry")
+    expect_corrected(page, text, "할 수 없어요.")
+    count.click()
+    expect(entries).to_contain_text(["할수업서요. → 할 수 없어요."] * 2)
+    page.locator(".correction .none").press("Enter")
+    expect_corrected(page, text, text)
+    expect(count).to_be_focused()
+    expect(count).to_contain_text("고치지 않음 1")
+    count.press("Enter")
+    expect(entries).to_contain_text(["할수업서요. → 할 수 없어요."])
+    entries.press("Enter")
+    expect(page.locator(".corrected .offer")).to_be_focused()
+    expect_corrected(page, text, text)
+    page.keyboard.press("Enter")
+    expect_corrected(page, text, "할 수 없어요.")
 
 
 def test_neither_list_nor_card_lies_over_the_button_that_copies(open_page):

@@ -8,13 +8,24 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.watched ??= watch(root);
   if (text === root.shown) return;
   Object.assign(root, { shown: text, data });
-  if (!made(root).length) root.listed = false;
   if (root.pending === data.chosen) root.pending = null;
   if (root.opened !== data.chosen && !Number.isInteger(root.pending)) root.opened = null;
   const here = root.getRootNode().activeElement?.dataset?.key;
   root.replaceChildren(bar(root), sentence(root), card(root), hint(data), list(root));
   place(root);
-  if (here) root.querySelector(`[data-key="${here}"]`)?.focus({ preventScroll: true });
+  if (here) successor(root, here)?.focus({ preventScroll: true });
+}
+
+/** The control that had the focus by its key, or its word, or the next one. */
+function successor(root, key) {
+  const words = [...root.querySelectorAll(".change, .offer")];
+  const number = Number(key.slice(1));
+  return (
+    root.querySelector(`[data-key="${key}"]:enabled`) ??
+    words.find(({ numbers }) => numbers.includes(number)) ??
+    words.find(({ numbers }) => numbers[0] > number) ??
+    root.querySelector(".bar button:enabled")
+  );
 }
 
 /**
@@ -100,7 +111,7 @@ function bring(word) {
 }
 
 function close(root, takesFocus = false) {
-  const word = takesFocus && wordOf(root, root.opened);
+  const word = takesFocus && (wordOf(root, root.opened) ?? root.querySelector(".count"));
   if (root.opened === null && !root.listed) return;
   Object.assign(root, { opened: null, listed: false });
   draw(root);
@@ -118,6 +129,9 @@ function draw(root) {
 const wordOf = (root, number) =>
   [...root.querySelectorAll(".change")].find(({ numbers }) => numbers.includes(number));
 
+/** A word as it was typed and with all its changes. */
+const changed = ({ typed, now }) => [typed, now].map((parts) => parts.map(([text]) => text).join("")).join(" → ");
+
 /** How many mistakes of each kind, and everything that concerns all of them. */
 function bar(root) {
   const { proposals, words, text } = root.data;
@@ -125,12 +139,14 @@ function bar(root) {
   const counted = node("b", "", filled(words.count, { count: all.length }));
   const count = control("count", "count", () => open(root), counted);
   count.setAttribute("aria-controls", "list");
-  count.disabled = !all.length;
+  const left = root.data.pieces.filter(({ offer }) => offer).length;
+  count.disabled = !all.length && !left;
   const kinds = {};
   for (const { [0]: kind } of all.map((number) => proposals[number].kinds))
     kinds[kind] = (kinds[kind] ?? 0) + 1;
   const sorted = Object.entries(kinds).sort(([, one], [, other]) => other - one);
   for (const [kind, times] of sorted) count.append(node("span", "kind", `${kind} ${times}`));
+  if (left) count.append(node("span", "left", `${words.left} ${left}`));
   const acts = node("span", "acts");
   if (words.all) acts.append(control("all", "all", () => act(root, "all"), words.all));
   const copy = control("copy", "copy", () => copyText(text, copy, words.copied), words.copy);
@@ -144,21 +160,38 @@ function open(root) {
   draw(root);
 }
 
-/** All changes in their order; one that is pressed opens its card. */
+/** All changes in their order, and the words that are only offered one; one that is pressed comes into sight. */
 function list(root) {
-  const { proposals, words } = root.data;
+  const { pieces, proposals, words } = root.data;
   const box = Object.assign(node("section", "list"), { id: "list", hidden: !root.listed });
   if (!root.listed) return box;
-  const entries = made(root).map((number) => {
-    const { what, kinds, sure } = proposals[number];
-    const entry = control("entry", `e${number}`, () => show(root, number, true));
-    entry.append(apart(what), node("small", "", [...kinds, sure].filter(Boolean).join(" · ")));
-    return node("li", "", entry);
-  });
+  const entries = [];
+  const add = (number, act, what, about) => {
+    const entry = control("entry", `e${number}`, () => act(root, number, true));
+    entry.append(apart(what), node("small", "", about.filter(Boolean).join(" · ")));
+    entries.push(node("li", "", entry));
+  };
+  for (const piece of pieces) {
+    for (const number of piece.made ?? []) {
+      const { kinds, sure } = proposals[number];
+      add(number, show, changed(piece), [...kinds, sure]);
+    }
+    if (!piece.offer) continue;
+    const { number, text, share } = piece.offer;
+    add(number, reach, changed({ ...piece, now: [[text]] }), [words.left, share]);
+  }
   box.append(node("ol", "", ...entries));
   const none = control("none", "none", () => act(root, "none"), words.none);
   if (words.none) box.append(node("p", "acts", none));
   return box;
+}
+
+/** Leads from the list to the word that is offered the change `number`. */
+function reach(root, number) {
+  close(root);
+  const word = root.querySelector(`[data-key="o${number}"]`);
+  bring(word);
+  word.focus({ preventScroll: true });
 }
 
 function sentence(root) {
@@ -181,7 +214,7 @@ function number(root, place, opened, words) {
   return Object.assign(button, { ariaLabel: filled(words.open, { number: place + 1 }) });
 }
 
-function word(root, { typed, now, made, offered }) {
+function word(root, { typed, now, made, offer }) {
   const found = [];
   if (made.length) {
     const button = control("change", `c${made[0]}`, () => pressed(root, made));
@@ -190,14 +223,13 @@ function word(root, { typed, now, made, offered }) {
     mark(root, button);
     found.push(button);
   } else found.push(apart(typed.map(([text]) => text).join("")));
-  const { words } = root.data;
-  for (const { number, text, shown, share, accept } of offered) {
-    const button = control("offer", `o${number}`, () => root.ask("accept", number), shown);
-    button.append(node("small", "", share));
-    button.title = button.ariaLabel = filled(words[accept], { text, share });
-    found.push(button);
-  }
-  return found;
+  if (!offer) return found;
+  const { number, shown, share, accept } = offer;
+  const button = control("offer", `o${number}`, () => root.ask("accept", number), shown);
+  button.append(node("small", "", share));
+  button.numbers = [number];
+  button.title = button.ariaLabel = filled(root.data.words[accept], offer);
+  return [...found, button];
 }
 
 /** Each press opens the word's next change; one after the last closes the card and lets the word go. */
@@ -222,15 +254,16 @@ function hint({ words, chosen }) {
 
 /** The change that is open: what was wrong and why, how sure, and everything that can be done about it. */
 function card(root) {
-  const { proposals, words } = root.data;
+  const { pieces, proposals, words } = root.data;
   const found = proposals[root.opened];
   const box = node("section", "card");
   box.hidden = !found;
   if (!found) return box;
-  Object.assign(box, { role: "dialog", ariaLabel: found.what });
+  const what = changed(pieces.find(({ made }) => made?.includes(root.opened)));
+  Object.assign(box, { role: "dialog", ariaLabel: what });
   const shut = control("close", "close", () => close(root, true), "×");
   shut.ariaLabel = words.close;
-  const head = node("p", "head", node("b", "", apart(found.what)));
+  const head = node("p", "head", node("b", "", apart(what)));
   for (const kind of found.kinds) head.append(node("span", "kind", kind));
   const why = node("p", "why", found.why);
   if (found.article) why.append(node("cite", "", found.article));
@@ -252,7 +285,7 @@ function card(root) {
 /** `what` is asked about the open change; about all of them where none is open. */
 function act(root, what) {
   const number = root.opened ?? 0;
-  close(root);
+  close(root, true);
   root.ask(what, number);
 }
 

@@ -30,7 +30,6 @@ class Proposal:
     change: Change  # offsets in the whole source
     made: bool
     share: str  # the confidence in digits
-    what: str = ""  # typed → corrected
     kinds: tuple[str, ...] = ()  # names of the mistakes
     why: str = ""
     article: str = ""  # of the norm, whose content is ``why``
@@ -40,7 +39,7 @@ class Proposal:
     @property
     def card(self) -> dict:
         """What its card shows, as JSON."""
-        return {name: getattr(self, name) for name in ("what", "kinds", "why", "article", "sure", "note")}
+        return {name: getattr(self, name) for name in ("kinds", "why", "article", "sure", "note")}
 
 
 def correction(data: dict, key: str, on_asked: Callable[[str, int], None]) -> None:
@@ -123,6 +122,12 @@ def _plain(source: str, start: int, end: int, starts: dict[int, int]) -> list[di
     return [*pieces, {"text": source[done:end]}]
 
 
+def offered_with(source: str, proposals: Sequence[Proposal], number: int) -> set[int]:
+    """The numbers of the changes that are offered together with ``number``: all of its word."""
+    words = [{each.number for each in inside if not each.made} for *_, inside in _words(source, proposals)]
+    return next((numbers for numbers in words if number in numbers), {number})
+
+
 def _words(source: str, proposals: Sequence[Proposal]) -> list[tuple[int, int, list[Proposal]]]:
     """(start, end, proposals) of the words that proposals touch; words that share a proposal become one."""
     found: list[tuple[int, int, list[Proposal]]] = []
@@ -142,25 +147,27 @@ def _words(source: str, proposals: Sequence[Proposal]) -> list[tuple[int, int, l
 
 def _word(source: str, start: int, end: int, inside: list[Proposal]) -> dict:
     made = [each.change for each in inside if each.made]
-    offered = [each for each in inside if not each.made]
     return {
         "typed": _side(source, start, end, made, old=True),
         "now": _side(source, start, end, made, old=False),
         "made": [each.number for each in inside if each.made],
-        "offered": [_offer(source, start, end, made, each) for each in offered],
+        "offer": _offer(source, start, end, inside),
     }
 
 
-def _offer(source: str, start: int, end: int, made: list[Change], offered: Proposal) -> dict:
-    """The word as it would be with one more change; ``shown`` has its blanks visible."""
-    sides = _side(source, start, end, [*made, offered.change], old=False)
-    text = "".join(part for part, _ in sides)
+def _offer(source: str, start: int, end: int, inside: list[Proposal]) -> dict | None:
+    """The word with all its changes, where some are not made; ``shown`` has its blanks visible."""
+    offered = [each for each in inside if not each.made]
+    if not offered:
+        return None
+    text = "".join(part for part, _ in _side(source, start, end, [each.change for each in inside], old=False))
+    least = min(offered, key=lambda each: each.change.confidence if each.change.is_weighed else 0.0)
     return {
-        "number": offered.number,
+        "number": offered[0].number,
         "text": text,
         "shown": visible_token(text, len(text)),
-        "share": offered.share,
-        "accept": "accept_layout" if offered.change.is_english_layout else "accept",
+        "share": least.share,
+        "accept": "accept_layout" if least.change.is_english_layout else "accept",
     }
 
 

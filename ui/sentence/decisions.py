@@ -24,11 +24,18 @@ from model.text.protected import without_particle
 from model.text.tokenizer import normalise, split_sentences
 from model.trace.trace import Described
 from ui.asking import loaders, models
-from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data, written_data
+from ui.components.correction import (
+    LEAST_OFFERED,
+    Proposal,
+    correction,
+    correction_data,
+    offered_with,
+    written_data,
+)
 from ui.shell import address, controls, header, markup, own_words
 from ui.shell.runs import spinner
 from ui.shell.settings import ACCEPTED, ASKED, EDIT, PART, REJECTED, Place, Places
-from ui.wording import LONGEST_SIDE, change_in_words, language, say
+from ui.wording import LONGEST_SIDE, language, say
 from viz.labels import probability, visible_token
 
 Span = tuple[int, int]
@@ -175,7 +182,7 @@ def _words(proposals: list[Proposal], doing: Doing, undone: bool = False) -> dic
         "accept_layout": say("correction_accept_layout", text="{text}"),
         "open": say("correction_open", number="{number}"),
         "count": say("correction_count", count="{count}"),
-        **{name: say(f"correction_{name}") for name in ("previous", "next", "close")},
+        **{name: say(f"correction_{name}") for name in ("left", "previous", "next", "close")},
         **{name: say(f"correction_{name}") if is_shown else "" for name, is_shown in shown.items()},
     }
 
@@ -226,12 +233,11 @@ def _meet(one: Span, other: Span) -> bool:
 
 def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> dict:
     """The texts of a card: what was wrong, why, and how sure it is."""
-    what = _words_of(change, sentence.source)
     if change.is_english_layout:
-        return {"what": what, "kinds": (say("correction_layout"),), "why": say("mistake_layout_why")}
+        return {"kinds": (say("correction_layout"),), "why": say("mistake_layout_why")}
     reason = reason_of(change, sentence.source, target)
     kinds, article = reason.kinds, reason.article
-    found = {"what": what, "kinds": tuple(say(f"mistake_{kind}") for kind in kinds)}
+    found: dict = {"kinds": tuple(say(f"mistake_{kind}") for kind in kinds)}
     if article is not None:
         told = article.ko if language() == "ko" else article.en
         if kinds[0] == "word":
@@ -255,7 +261,6 @@ def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> 
     return found
 
 
-LONGEST_WORDS = 24  # characters of typed words that a card shows whole
 _SURE = {"certain": 0.97, "sure": 0.85, "likely": 0.6, "unsure": 0.0}  # the least confidence of each
 
 
@@ -299,8 +304,9 @@ def _decide(found: loaders.Correction, what: str, number: int) -> None:
     accepted, rejected = decisions.spans(found)
     spans = [_span(change) for change in found.proposed]
     if what == "accept":
-        rejected = {each for each in rejected if not _meet(spans[number], each)}
-        accepted.add(spans[number])
+        taken = {spans[each] for each in offered_with(found.source, _proposals(found), number)}
+        rejected = {each for each in rejected if not any(_meet(span, each) for span in taken)}
+        accepted |= taken
     elif what == "reject":
         accepted.discard(spans[number])
         rejected.add(spans[number])
@@ -323,24 +329,11 @@ def _word_of(found: loaders.Correction, number: int) -> str:
     firsts = _firsts(found)
     place = bisect_right(firsts, number) - 1
     sentence = found.sentences[place]
-    start, end = _around(sentence.proposed[number - firsts[place]], sentence.source)
-    return without_particle(re.sub(r"^\W+|\W+$", "", sentence.source[start:end]))
-
-
-def _around(change: Change, source: str) -> tuple[int, int]:
-    """The span of the words that a change touches."""
+    change, source = sentence.proposed[number - firsts[place]], sentence.source
     start = re.search(r"\S*$", source[: change.source_start])
     end = re.match(r"\S*", source[change.source_end :])
-    return change.source_start - len(start[0]), change.source_end + len(end[0])  # type: ignore[index]
-
-
-def _words_of(change: Change, source: str) -> str:
-    """The typed words and the corrected ones; only the change itself where they are long."""
-    start, end = _around(change, source)
-    if end - start > LONGEST_WORDS:
-        return change_in_words(change)
-    right = source[start : change.source_start] + change.right + source[change.source_end : end]
-    return f"{source[start:end]} → {right}"
+    around = start[0] + change.wrong + end[0]  # type: ignore[index]
+    return without_particle(re.sub(r"^\W+|\W+$", "", around))
 
 
 def _focus(found: loaders.Correction, number: int, release: bool) -> None:

@@ -2,7 +2,7 @@
 import { filled } from "../../../viz/browser/dom.js";
 import { probabilityText } from "../../../viz/browser/type.js";
 import { decide, isRejected, movedAlong, readPlaces, writtenPlaces } from "./decisions.js";
-import { changeLabel, figuresOf, withBlanks } from "./figures.js";
+import { figuresOf, withBlanks } from "./figures.js";
 import { confidence, isSpace, restored } from "./text.js";
 import { moreViews } from "./views.js";
 
@@ -11,8 +11,8 @@ import { moreViews } from "./views.js";
 const SURE = { certain: 0.97, sure: 0.85, likely: 0.6, unsure: 0 }; // the least confidence of each
 const LEAST_OFFERED = 0.3; // a proposal that the network believes in less than this is not shown
 
-/** `found`: of the worker. `chosen`: the number of the change in focus. `labels`: of changes. */
-export function piecesOf(found, chosen, say, labels) {
+/** `found`: of the worker. `chosen`: the number of the change in focus. */
+export function piecesOf(found, chosen, say) {
   const { source, substitutes } = found;
   const write = (text) => restored(text, substitutes);
   const proposals = proposalsOf(found);
@@ -37,7 +37,7 @@ export function piecesOf(found, chosen, say, labels) {
   }
   plain(source.length);
   const made = proposals.filter((change) => change.made);
-  const cards = Object.fromEntries(made.map((change) => [change.number, cardOf(change, write, say, labels)]));
+  const cards = Object.fromEntries(made.map((change) => [change.number, cardOf(change, write, say)]));
   const words = wordsSaid(proposals, found, say);
   return { pieces, text: write(found.text), proposals: cards, chosen, opened: found.place, words };
 }
@@ -73,19 +73,32 @@ function word(source, start, end, inside, write, say) {
   const made = inside.filter((change) => change.made);
   const written = (changes, old) =>
     side(source, start, end, changes, old).map(([text, differs]) => [write(text), differs]);
-  const offer = (change) => {
-    const parts = written([...made, change], false);
-    const text = parts.map(([part]) => part).join("");
-    const { number, isOffer } = change;
-    const share = isOffer ? say("correction_layout") : probabilityText(confidence(change));
-    return { number, text, shown: withBlanks(text), share, accept: isOffer ? "accept_layout" : "accept" };
-  };
+  const text = written(inside, false)
+    .map(([part]) => part)
+    .join("");
   return {
     typed: written(made, true),
     now: written(made, false),
     made: made.map(({ number }) => number),
-    offered: inside.filter((change) => !change.made).map(offer),
+    offer: offerOf(inside, text, say),
   };
+}
+
+/** The word with all its changes, where some are not made. */
+function offerOf(inside, text, say) {
+  const offered = inside.filter((change) => !change.made);
+  if (!offered.length) return null;
+  const [{ number }] = offered;
+  const sureness = (change) => (change.isOffer ? 0 : confidence(change));
+  const least = offered.reduce((one, other) => (sureness(other) < sureness(one) ? other : one));
+  const share = least.isOffer ? say("correction_layout") : probabilityText(sureness(least));
+  return { number, text, shown: withBlanks(text), share, accept: least.isOffer ? "accept_layout" : "accept" };
+}
+
+/** The proposals that are offered together with one: all of its word. */
+function offeredWith(found, number) {
+  const words = wordsOf(found.source, proposalsOf(found)).map(({ inside }) => inside.filter(({ made }) => !made));
+  return words.find((inside) => inside.some((change) => change.number === number)) ?? [];
 }
 
 /**
@@ -120,9 +133,8 @@ function movesSpace({ wrong, right }) {
 }
 
 /** What a card shows: by the article of the norm, else by the difference alone. */
-function cardOf(change, write, say, labels) {
-  const what = changeLabel(labels, { wrong: write(change.wrong), right: write(change.right) });
-  if (change.isOffer) return { what, kinds: [say("correction_layout")], why: say("mistake_layout_why") };
+function cardOf(change, write, say) {
+  if (change.isOffer) return { kinds: [say("correction_layout")], why: say("mistake_layout_why") };
   const letters = (text) => [...text].filter((character) => !isSpace(character)).join("");
   const spaced = letters(change.wrong) === letters(change.right);
   const kind = !spaced ? "spelling" : change.right.length < change.wrong.length ? "joined" : "spacing";
@@ -134,7 +146,6 @@ function cardOf(change, write, say, labels) {
   const nameOf = (kind) => say(`mistake_${kind}`);
   const instead = typeof change.insteadOf === "string" ? { text: write(change.insteadOf) || "∅" } : null;
   return {
-    what,
     kinds: [...named.split("+"), ...(!spaced && movesSpace(change) ? ["spacing"] : [])].map(nameOf),
     why: article ? known : say(`mistake_${kind}_why`),
     article: told.includes(article) ? "" : article,
@@ -144,7 +155,7 @@ function cardOf(change, write, say, labels) {
 }
 
 /** Words by their keys without "correction_"; correction.js fills their places. */
-const SAID = ["count", "previous", "next", "close", "none", "reject", "accept", "accept_layout", "open"];
+const SAID = ["count", "left", "previous", "next", "close", "none", "reject", "accept", "accept_layout", "open"];
 
 function wordsSaid(proposals, found, say) {
   const [made, left] = [true, false].map((made) => proposals.some((change) => change.made === made));
@@ -410,10 +421,9 @@ export class Site {
 
   draw(found) {
     this.places.explorer.hidden = !found?.trace;
-    const labels = this.figures[this.state.lang].light.change_labels;
     if (found) {
       window.components.correction({
-        data: piecesOf({ ...found, rejected: this.state.rejected }, this.state.chosen, this.say, labels),
+        data: piecesOf({ ...found, rejected: this.state.rejected }, this.state.chosen, this.say),
         parentElement: this.places.correction.shadowRoot,
         setTriggerValue: (_, { what, number }) => this.answer(found, what, number),
       });
@@ -449,7 +459,10 @@ export class Site {
     const place = at === found.place ? this.state.opened : at;
     const pressed = allProposed(found).find(isHere);
     const decided = {
-      accept: () => ({ ...decide(this.state, pressed, what), chosen: number }),
+      accept: () => ({
+        ...offeredWith(found, number).reduce((done, each) => decide(done, each, what), this.state),
+        chosen: number,
+      }),
       reject: () => ({ ...decide(this.state, pressed, what), chosen: null }),
       choose: () => ({ chosen: this.state.chosen === number ? null : number }),
     };

@@ -7,7 +7,7 @@ import pytest
 
 from model import Correction, SentenceCorrection
 from model.text.changes import find_changes
-from ui.components.correction import LEAST_OFFERED, Proposal, correction_data
+from ui.components.correction import LEAST_OFFERED, Proposal, correction_data, offered_with
 from ui.sentence.decisions import _proposals
 
 WORDS = {"label": "고친 글"}
@@ -38,7 +38,7 @@ def proposed(correction: Correction) -> list[Proposal]:
         for change in sentence.proposed:
             is_made = (change.source_start, change.source_end) in made
             whole = change.moved(sentence.start, sentence.start)
-            proposals.append(Proposal(number, whole, is_made, share(change), f"card {number}"))
+            proposals.append(Proposal(number, whole, is_made, share(change), why=f"card {number}"))
             number += 1
     return proposals
 
@@ -68,7 +68,7 @@ def test_a_changed_word_is_one_piece_with_what_differs_marked():
         "typed": [("고", False), ("갱", True), ("이", False)],
         "now": [("고", False), ("객", True), ("이", False)],
         "made": [0],
-        "offered": [],
+        "offer": None,
     }
 
 
@@ -90,11 +90,11 @@ def test_all_changes_of_a_word_and_words_that_a_change_joins_are_one_button(sour
 
 
 def test_what_the_network_was_unsure_of_is_offered_and_the_word_stays():
-    (word,) = (piece for piece in pieces(("고갱이 왔다", "고객이 왔다", (0.4,))) if "offered" in piece)
+    (word,) = (piece for piece in pieces(("고갱이 왔다", "고객이 왔다", (0.4,))) if piece.get("offer"))
     assert word["made"] == []
     assert word["typed"] == word["now"] == [("고갱이", False)]
     offer = {"number": 0, "text": "고객이", "shown": "고객이", "share": "0.4", "accept": "accept"}
-    assert word["offered"] == [offer]
+    assert word["offer"] == offer
 
 
 def test_an_offer_beside_a_made_change_is_offered_with_that_change():
@@ -102,7 +102,16 @@ def test_an_offer_beside_a_made_change_is_offered_with_that_change():
     assert word["made"] == [0]
     assert "".join(text for text, _ in word["now"]) == "객관왓다"
     offer = {"number": 1, "text": "객관왔다", "shown": "객관왔다", "share": "0.4", "accept": "accept"}
-    assert word["offered"] == [offer]
+    assert word["offer"] == offer
+
+
+def test_all_that_is_not_made_of_a_word_is_one_offer_as_sure_as_its_least_sure_change():
+    correction = corrected(("갱관왓다 왓다", "객관왔다 왔다", (0.9, 0.4, 0.4))).with_decisions(rejected=[0])
+    word, other = (piece["offer"] for piece in data_of(correction)["pieces"] if piece.get("offer"))
+    assert (word["number"], word["text"], word["share"]) == (0, "객관왔다", "0.4")
+    assert other["text"] == "왔다"
+    found = proposed(correction)
+    assert [offered_with(correction.source, found, number) for number in (0, 1, 2)] == [{0, 1}, {0, 1}, {2}]
 
 
 def test_only_what_the_network_believes_in_a_little_is_offered(monkeypatch):
@@ -154,4 +163,4 @@ def test_the_data_is_json_and_tells_what_is_in_focus():
     data = data_of(corrected(("고갱 왓다", "고객 왔다", (0.9, 0.4))), chosen=0, opened=0)
     data = json.loads(json.dumps(data))
     assert (data["chosen"], data["opened"], data["words"]) == (0, 0, WORDS)
-    assert {number: card["what"] for number, card in data["proposals"].items()} == {"0": "card 0"}
+    assert {number: card["why"] for number, card in data["proposals"].items()} == {"0": "card 0"}

@@ -35,7 +35,12 @@ export default function ({ data, parentElement, setStateValue }) {
   };
   if (data.text === area.sent) heard(); // the page that is being drawn is about this text
 
-  grow(area);
+  const paper = parentElement.querySelector("pre");
+  const grown = () => {
+    paper.textContent = area.value;
+    grow(area);
+  };
+  grown();
   const send = () => {
     clearTimeout(area.pending);
     clearTimeout(area.ahead);
@@ -46,7 +51,7 @@ export default function ({ data, parentElement, setStateValue }) {
   // "input" also fires during composition, and reading the value does not disturb it; "change" comes too
   // late.
   area.oninput = () => {
-    grow(area);
+    grown();
     if (data.limit) count();
     clearTimeout(area.pending);
     clearTimeout(area.ahead);

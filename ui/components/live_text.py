@@ -22,7 +22,7 @@ _COMPONENT = component(
     "live_text",
     html=(
         '<label for="text"></label><textarea id="text" spellcheck="false" autocomplete="off"></textarea>'
-        '<output for="text"></output><p role="status"></p>'
+        '<output for="text"></output><p role="status"></p><pre></pre>'
     ),
     css=(_FOLDER / "live_text.css").read_text("utf-8"),
     js=(_FOLDER / "live_text.js").read_text("utf-8"),

@@ -126,6 +126,17 @@ def test_an_own_word_stays_in_the_browser_and_is_left_alone_in_the_next_session(
     page.evaluate("localStorage.removeItem('attentionOwnWords')")
 
 
+def test_a_word_that_is_typed_into_the_settings_is_kept_when_escape_closes_them(open_page):
+    page = open_page(f"?sentence={quote(MISSPELT)}")
+    toggle(page, "settings")
+    page.get_by_role("textbox", name="그대로 둘 낱말").click()
+    page.keyboard.insert_text("몇일")
+    expect(page.get_by_text("Ctrl+Enter")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect_corrected(page, MISSPELT, "몇일 뒤에 할 수 있어요.")
+    page.evaluate("localStorage.removeItem('attentionOwnWords')")
+
+
 def test_all_changes_are_listed_and_undone(open_page):
     page = open_page(f"?sentence={quote(MISSPELT)}")
     count = page.locator(".correction .count")

@@ -147,8 +147,11 @@ def show_correction(
     chosen = _chosen(sentence)
     number = _number(found, place, chosen)
     data = correction_data(found, proposals, chosen=number, opened=place, rest=rest)
+    words = _words(proposals, doing, any(each.rejected for each in found.sentences))
+    if rest:
+        words["copied"] = say("copied_with_rest", left=f"{len(rest):,}")
     correction(
-        data | {"words": _words(proposals, doing, any(each.rejected for each in found.sentences))},
+        data | {"words": words},
         "correction",
         lambda what, number: _answer(found, what, number, doing.decides),
     )

@@ -320,6 +320,7 @@ def _corrected(text: str, corrector: loaders.EngineCorrector) -> loaders.Correct
         return None
     if len(text) > MAX_CHARACTERS:
         read = len(within_limit(text))
-        st.warning(say("too_many_characters", read=f"{read:,}", left=f"{len(text) - read:,}"))
+        counts = {"read": f"{read:,}", "left": f"{len(text) - read:,}"}
+        st.warning(say("too_many_characters", **counts, page=say("table_page")))
     with spinner(say("working")):  # seen only if the answer takes long
         return corrected(corrector, text)

@@ -127,7 +127,9 @@ def test_too_long_a_sentence_is_told_with_both_lengths_and_kept(open_app):
 def test_too_much_text_is_told_and_kept(open_app):
     text = "고갱이 왔다. " * 300
     app = open_app(sentence=text)
-    assert messages(app) == [KO["too_many_characters"].format(read="1,991", left="409")]
+    assert messages(app) == [
+        KO["too_many_characters"].format(read="1,991", left="409", page=KO["table_page"])
+    ]
     assert setting(app, "sentence") == text
     assert ["sentence", None] in component(app, "address_bar")["settings"]  # no server would answer it
 

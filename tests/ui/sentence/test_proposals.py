@@ -254,6 +254,8 @@ def test_of_too_long_a_text_the_beginning_is_corrected_and_the_rest_kept(open_ap
     assert text.endswith(rest)
     assert 2000 - 10 < len(text) - len(rest) <= 2000
     assert told["text"].endswith(rest)
+    assert told["words"]["copied"] == KO["copied_with_rest"].format(left=f"{len(rest):,}")
+    assert any(KO["table_page"] in each for each in messages(app))
 
 
 def test_the_hint_says_what_can_be_done(open_app):

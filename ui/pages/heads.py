@@ -216,7 +216,7 @@ def _show_table(survey: HeadSurvey, by: str, at: str, may_open: bool, height: in
     chooses: dict[str, Any] = {}
     if may_open:
         chooses = {"key": "heads_table", "on_select": choose_row, "selection_mode": "single-row"}
-    fine = partial(rounded, digits=4)  # most heads change an answer by thousandths of a nat
+    fine = partial(rounded, digits=3)  # most heads change an answer by thousandths of a nat
     written = frame.style.format(
         {name: fine if name in intervened else rounded for name in frame.columns[2:]}
     )

@@ -19,7 +19,7 @@ from ui.views.sources import WIDTH
 from ui.views.view import Figures, Values, View, needs_answer
 from ui.wording import say
 from viz.figure import Specification
-from viz.labels import probability, visible_token
+from viz.labels import visible_token, weight
 
 PARTS, WITHOUT = "parts", "without"
 AS = Choice("why_as", (PARTS, WITHOUT))
@@ -146,10 +146,10 @@ def _describe(state: SentenceState, values: Values) -> str:
         place=say("place_head", layer=look.head.layer + 1, head=look.head.head + 1),
         query=visible_token(state.queries[look.query]),
         key=visible_token(state.keys[look.key]),
-        weight=probability(look.weight),
+        weight=weight(look.weight),
         part=_part_of(look, most),
         of=say(f"why_of_{most.of}"),
-        after=probability(most.weight),
+        after=weight(most.weight),
     )
 
 

@@ -15,7 +15,7 @@ from ui.views.drawings import before_after
 from ui.views.logit_lens import places
 from ui.views.view import Figures, Values, View, idea, needs_activations
 from ui.wording import change_in_words, nats, say, share_kept
-from viz.labels import probability, visible_token
+from viz.labels import visible_token, weight
 
 TOLD, PICTURE = "told", "picture"
 AS = Choice("receipts_as", (TOLD, PICTURE))
@@ -67,7 +67,7 @@ def _told(name: str, value: object) -> str:
         case float() if name in ("share", "random"):
             return share_kept(say, value)
         case float() if name == "weight":
-            return probability(value)
+            return weight(value)
         case float():
             return nats(value)
         case str() if name in ("twin", "word"):
@@ -96,7 +96,7 @@ def _article(state: SentenceState, contrast: Contrast) -> str | None:
 
 def _numbers(claim: Claim) -> str:
     """The score, or a weight of attention, before and after the intervention, which is named."""
-    text, written = ("receipt_weights", probability) if claim.measured == LOOK else ("receipt_numbers", nats)
+    text, written = ("receipt_weights", weight) if claim.measured == LOOK else ("receipt_numbers", nats)
     return say(text, pair=_pair(claim), before=written(claim.before), after=written(claim.after))
 
 

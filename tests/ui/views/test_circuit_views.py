@@ -16,7 +16,7 @@ from model.text.changes import find_changes
 from tests.planted import CARRY, MARK, RIGHT, ROW, WRONG
 from tests.ui.screen import chosen, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.wording import say, share_kept, table
-from viz.labels import probability
+from viz.labels import weight
 
 KO = table("ko")
 (CHANGE,) = find_changes(WRONG, RIGHT)
@@ -125,7 +125,7 @@ def test_every_claim_has_its_receipt_and_why_a_head_looked_has_weights(open_circ
     found = verified_explanation(planted_writer, Edit(WRONG, RIGHT, CHANGE)).claims
     (why,) = [receipt for receipt in found if receipt.measured == LOOK]
     shown = html(open_circuit("receipts", network=planted_writer))
-    assert escape(f"가중치 {probability(why.before)} → {probability(why.after)}") in shown
+    assert escape(f"가중치 {weight(why.before)} → {weight(why.after)}") in shown
     assert KO["why_part_position"] in shown
     for receipt in (each for each in found if each.measured != LOOK):
         assert f"{receipt.before:+.2f} → {receipt.after:+.2f}".replace("-", "−") in shown

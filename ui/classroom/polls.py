@@ -225,11 +225,14 @@ def _button_label(kind: str, option: str) -> str:
 def _tick_label(kind: str, option: str) -> str:
     """An option below its bars, short: a token with its position, and of a head the letter of its kind."""
     name, _, place = option.rpartition(" ")
+    if kind == "where" and name:
+        return name + place.translate(_SMALL)
     if kind == "needed" and name in KIND_NAMES:
         return f"{say(f'class_letter_{name}')} {place}"
     return option_label(kind, option)
 
 
+_SMALL = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 KIND_NAMES = ("encoder_attention", "decoder_attention", "cross_attention")
 
 

@@ -11,7 +11,7 @@ from viz.labels import plain_text, template_text
 from viz.theme import palette, without_points
 
 _SIZES = RowSizes(row=26, least=15, foot=44)
-_DIGIT, _BESIDE = 8, 8  # pixels: a digit of a bar's number, and the space beside the number
+_TYPE, _DIGIT, _BESIDE = 13, 8, 8  # pixels: a bar's number, one of its digits, the space beside the number
 
 
 class Amount(NamedTuple):
@@ -65,7 +65,8 @@ def waterfall(
     if not amounts:
         return {"data": [], "layout": layout}
     data = [_bars(rows, starts, value_title, theme), _places(rows, starts, value_title)]
-    return {"data": [*data, *_legend(sides, theme)], "layout": layout}
+    numbers = [_numbers_below(rows, starts)] if any(row.value < 0 for row in rows) else []
+    return {"data": [*data, *_legend(sides, theme), *numbers], "layout": layout}
 
 
 def _legend(sides: Sequence[str] | None, theme: str) -> list[dict]:
@@ -102,12 +103,31 @@ def _bars(rows: Sequence[Amount], starts: Sequence[float], value_title: str, the
             "line": {"color": filled, "width": 1.5},
         },
         "text": [_number(row.value) for row in rows],
-        "textposition": "outside",
+        "textposition": ["none" if row.value < 0 else "outside" for row in rows],
         "textangle": 0,
         "cliponaxis": False,
         "customdata": [None if row.custom is None else list(row.custom) for row in rows],
         "hovertext": [template_text(row.name) for row in rows],
         "hovertemplate": f"%{{hovertext}}<br>{template_text(value_title)}: <b>%{{text}}</b><extra></extra>",
+        "showlegend": False,
+    }
+
+
+def _numbers_below(rows: Sequence[Amount], starts: Sequence[float]) -> dict:
+    """The numbers of amounts below 0, at the right of their bars, too: at the left they would reach into the
+    names of the rows where the picture is narrow.
+    """
+    found = [number for number, row in enumerate(rows) if row.value < 0]
+    return {
+        "type": "scatter",
+        "x": [starts[number] for number in found],
+        "y": found,
+        "text": [_number(rows[number].value) for number in found],
+        "mode": "text",
+        "textposition": "middle right",
+        "textfont": {"size": _TYPE},
+        "cliponaxis": False,
+        "hoverinfo": "skip",
         "showlegend": False,
     }
 
@@ -134,8 +154,7 @@ def _layout(
     ends = [start + row.value for start, row in zip(starts, rows, strict=True)]
     lowest, highest = min([0.0, *starts, *ends]), max([0.0, *starts, *ends])
     whole = max(highest - lowest, 1e-6)
-    room = whole * 0.16  # for the numbers of bars that end on the left
-    span = lowest - 1.6 * room * (lowest < 0), highest + 0.02 * whole
+    span = lowest - 0.02 * whole * (lowest < 0), highest + 0.02 * whole
     accent = palette(theme).accent
     names = [row.name for row in rows]
     ticks = [
@@ -146,8 +165,7 @@ def _layout(
     ]
     captions = Captions(title, (value_title,), theme=theme)
     layout = row_layout(names, span, _SIZES, captions, ticks)
-    # Those on the right have theirs in the margin: a share of the axis would be too narrow for them on a
-    # phone.
+    # The numbers have their room in the margin: a share of the axis would be too narrow for them on a phone.
     beside = _BESIDE + _DIGIT * max(len(_number(row.value)) for row in rows)
     margin = layout["margin"] | {"r": beside}
     meta = layout["meta"] | {"half": [whole / 40, 0.5]}

@@ -23,6 +23,7 @@ from viz.labels import cell_label, plain_text, template_text, visible_token, wid
 from viz.theme import colour_scale, palette
 
 _ROW, _LEAST_ROW, _SCALE, _FOOT, _EM = 28, 17, 36, 40, 13  # pixels; an em is that of the names
+_BAR = 160  # pixels of the colour bar
 _TYPE, _SMALL_TYPE, _MANY = 13, 9, 44  # pixels of the texts; the smaller type with more than _MANY columns
 
 
@@ -125,7 +126,9 @@ def _grid_cells(
         "zmin": limits[0],
         "zmax": limits[1],
         "colorscale": colour_scale(colours),
-        "colorbar": weight_scale(value_title, layout["height"]) | {"nticks": 3, "tickformat": "~g"},
+        # From the edge of the picture: beside long names of rows a phone has no room for it above the cells.
+        "colorbar": weight_scale(value_title, layout["height"])
+        | {"nticks": 3, "tickformat": "~g", "xref": "container", "x": 0.02, "len": _BAR},
         "xgap": 1,
         "ygap": 1,
         "hoverongaps": False,
@@ -308,10 +311,11 @@ def place_map(
     token_title: str = "Token",
     value_title: str = "Share",
     detail_title: str = "Nats",
+    most: float = 1.0,
     theme: str = "light",
 ) -> Specification:
     """P rows, from the beginning of the network down to its end, and T columns; token t lies at x = t + 1.
-    The colours run from -1 to 1.
+    The colours run from ``-most`` to ``most``.
 
     Args:
         values: (P, T) of any sign, such as the share of a score; nan for cells that stay empty.
@@ -337,7 +341,7 @@ def place_map(
     if not cells.size:
         return {"data": [], "layout": layout}
     hover = f"{_grid_hover(place_title, token_title)}{template_text(value_title)}: <b>%{{z:.2f}}</b>"
-    map_ = _grid_cells(cells, (-1, 1), palette(theme).diverging, value_title, layout)
+    map_ = _grid_cells(cells, (-most, most), palette(theme).diverging, value_title, layout)
     if details is not None:
         map_["customdata"] = np.asarray(details, np.float32)
         hover += f"<br>{template_text(detail_title)}: %{{customdata:.2f}}"

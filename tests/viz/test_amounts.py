@@ -14,20 +14,20 @@ AMOUNTS = (Amount("4·1", 5.5, ("cross_attention", 3, 0)), Amount("4층", -2.0),
 
 
 def test_each_bar_begins_where_the_one_before_it_ends():
-    bars, _ = waterfall(AMOUNTS).data
+    bars, *_ = waterfall(AMOUNTS).data
     np.testing.assert_allclose(bars.base, [0, 5.5, 3.5, 0])
     np.testing.assert_allclose(bars.x, [5.5, -2.0, 1.0, 4.5])
     assert list(bars.text) == ["+5.50", "−2.00", "+1.00", "+4.50"]
 
 
 def test_filled_and_hollow_bars_tell_the_signs_apart():
-    bars, _ = waterfall(AMOUNTS).data
+    bars, *_ = waterfall(AMOUNTS).data
     hollow = [colour == "rgba(0,0,0,0)" for colour in bars.marker.color]
     assert hollow == [False, True, False, False]
 
 
 def test_a_legend_names_both_signs_and_red_is_for_the_answer_in_bars_and_squares():
-    bars, _, *legend = waterfall(AMOUNTS, sides=("‘같’ 쪽", "‘가’ 쪽")).data
+    bars, _, *legend, _ = waterfall(AMOUNTS, sides=("‘같’ 쪽", "‘가’ 쪽")).data
     assert [entry.name for entry in legend] == ["‘같’ 쪽", "‘가’ 쪽"]
     assert [entry.marker.color for entry in legend] == list(bars.marker.line.color[:2])
     red, blue = palette("light").diverging[-1], palette("light").diverging[0]
@@ -37,7 +37,7 @@ def test_a_legend_names_both_signs_and_red_is_for_the_answer_in_bars_and_squares
 
 
 def test_what_can_be_chosen_answers_a_click_and_the_arrow_keys():
-    bars, places = waterfall(AMOUNTS).data
+    bars, places, _ = waterfall(AMOUNTS).data
     assert [each and tuple(each) for each in bars.customdata] == [("cross_attention", 3, 0), None, None, None]
     assert [tuple(each) for each in places.customdata] == [("cross_attention", 3, 0)]
     assert list(places.y) == [0] and places.x[0] == pytest.approx(2.75)
@@ -56,6 +56,13 @@ def test_the_longest_number_has_its_room_in_pixels_however_narrow_the_window():
     assert layout.margin.r >= len("+13.90") * 8  # type of 13 pixels
     longer = waterfall([Amount("가", 1390.0)]).layout
     assert longer.margin.r > layout.margin.r
+
+
+def test_no_number_reaches_to_the_left_where_the_names_of_the_rows_are():
+    bars, *_, numbers = waterfall([Amount("디코더 3·2", -1.56), Amount("디코더 3·1", 1.54)]).data
+    assert list(bars.textposition) == ["none", "outside", "none"]  # outside of a bar to the right: at its end
+    assert (numbers.text, numbers.textposition) == (("−1.56", "−0.02"), "middle right")
+    assert list(numbers.x) == [0.0, 0.0]  # where the bars begin on their right
 
 
 TEXTS, PROBABILITIES = [["가", "나", ""], ["각", "나", ""]], [[0.25, 0.5, np.nan], [0.75, 1.0, np.nan]]

@@ -223,7 +223,11 @@ def _growth(state: SentenceState, circuit: Circuit) -> Specification:
 
 def _checks(state: SentenceState, circuit: Circuit) -> Specification:
     whole = circuit.faithfulness
-    rows = [
+    rows = [  # first the two that are compared, in sight wherever the picture ends
+        viz.Measured(say("circuit_complement"), whole, circuit.completeness),
+        viz.Measured(say("circuit_random", count=len(circuit.members)), whole, float(circuit.random.mean())),
+    ]
+    rows += [
         viz.Measured(
             say("circuit_without", node=node_name(node)),
             whole,
@@ -232,8 +236,6 @@ def _checks(state: SentenceState, circuit: Circuit) -> Specification:
         )
         for node, share in zip(circuit.members, circuit.without, strict=True)
     ]
-    rows.append(viz.Measured(say("circuit_complement"), whole, circuit.completeness))
-    rows.append(viz.Measured(say("circuit_random"), whole, float(circuit.random.mean())))
     return before_after(state, rows, say("circuit_share"), (say("circuit_whole"), say("circuit_changed")))
 
 
@@ -255,6 +257,7 @@ def _describe(state: SentenceState, values: Values) -> str:
             "circuit_growth_reading",
             change=change_in_words(change),
             reached=_reached(circuit) + 1,
+            goal=say(f"circuit_goal_{values['circuit_goal']}"),
             kept=share_kept(say, float(circuit.growth[_reached(circuit)])),
             count=len(circuit.members),
             share=share_kept(say, circuit.faithfulness),

@@ -8,6 +8,7 @@ import numpy as np
 
 import viz
 from engine import questions as declared
+from model.analysis.edits import asked_places
 from model.analysis.residual_stream import JAMO, LogitLens
 from ui.components import figures
 from ui.sentence.state import SentenceState
@@ -97,14 +98,14 @@ SUBLAYERS_OF = {
 }
 
 
-def places(side: str, count: int) -> list[str]:
-    """The beginning of the stream, then each sub-layer by its name."""
+def places(side: str, count: int, of: str = "place") -> list[str]:
+    """The beginning of the stream, then each sub-layer by its name, or by the short one of a "tick"."""
     sublayers = SUBLAYERS_OF[side]
     named = [
-        say(f"decided_place_{sublayers[n % len(sublayers)]}", layer=n // len(sublayers) + 1)
+        say(f"decided_{of}_{sublayers[n % len(sublayers)]}", layer=n // len(sublayers) + 1)
         for n in range(count - 1)
     ]
-    return [say("decided_place_input"), *named]
+    return [say(f"decided_{of}_input"), *named]
 
 
 def _grid(state: SentenceState, found: LogitLens) -> Specification:
@@ -121,7 +122,7 @@ def _grid(state: SentenceState, found: LogitLens) -> Specification:
     return viz.layer_grid.specification(
         found.labels(),
         found.probabilities[..., 0],
-        places(_side(state), len(found.likeliest)),
+        places(_side(state), len(found.likeliest), "tick"),
         state.trace.target_tokens,
         details=details,
         outlined=found.questions[number_of(state, found)].row,
@@ -139,7 +140,7 @@ def _curve(state: SentenceState, found: LogitLens) -> Specification:
     names = [visible_token(row[question.row]) for row in found.labels()]
     return viz.layer_curve.specification(
         found.scores[:, number].tolist(),
-        places(_side(state), len(found.scores)),
+        places(_side(state), len(found.scores), "tick"),
         details=[say("decided_likeliest", token=name) for name in names],
         marked=found.settled(question.row),
         captions=viz.Captions(
@@ -166,9 +167,10 @@ def _jamo_grid(state: SentenceState, found: LogitLens, side: str, part: str) -> 
     return viz.layer_grid.specification(
         texts,
         read.probability,
-        places(side, len(read.likeliest)),
+        places(side, len(read.likeliest), "tick"),
         tokens,
         details=expected,
+        outlined=asked_places(state.asked_change)[side == "decoder"] if state.asked_change else None,
         emphasis=changed,
         place_title=say("decided_place"),
         token_title=say(f"decided_step_{side}"),
@@ -193,11 +195,9 @@ def _describe(state: SentenceState, values: Values) -> str:
     place = found.settled(row)
     token = visible_token(state.trace.target_tokens[row])
     if _shown(values, found) == READ_JAMO:
-        return say(
-            "decided_jamo_reading",
-            part=say(f"decided_part_{values['decided_part']}"),
-            side=say(f"decided_side_{values['decided_side']}"),
-        )
+        part, side = values[PART.name], say(f"decided_side_{values[SIDE.name]}")
+        told = say("decided_jamo_reading", part=say(f"decided_part_{part}"), side=side)
+        return told + say("decided_jamo_reading_none") if part == "final" else told
     facts = {"token": token, "place": names[place], "before": ""}
     if place:
         facts["before"] = visible_token(found.labels()[place - 1][row])

@@ -68,6 +68,8 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         token_title=say(f"patch_token_{side}"),
         value_title=say("patch_returned"),
         detail_title=say("patch_score"),
+        # Parts restore little each: in the colours of the whole stream they would all look alike.
+        most=1.0 if values[PART.name] == RESIDUAL else float(np.nanmax(np.abs(returned))) or 1.0,
         theme=state.theme,
     )
     return {"patched": (figure, say("patch_label", side=say(f"patch_side_{side}")))}

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from classroom.store import AnyClassrooms, Classrooms
 from engine.links import LOOKING, LOST, SCHEMES, LaboratoryLink, Link, SharedClassrooms
-from engine.own_model import VARIABLE
 from engine.question import AnswerCache, P, Question, R
 from engine.questions import correct, own_config, trace
 from engine.records import (
     LIVE,
     MB,
+    MODEL_VARIABLE,
     EngineDiedError,
     Message,
     ModelKey,
@@ -397,7 +397,7 @@ def own_model() -> str | None:
     >>> own_model() is None  # the variable ATTENTION_MODEL is not set
     True
     """
-    return os.environ.get(VARIABLE, "").strip() or None
+    return os.environ.get(MODEL_VARIABLE, "").strip() or None
 
 
 def _readable(folders: Iterable[Path | str]) -> Iterator[ModelKey]:

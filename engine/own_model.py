@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.records import LIVE, OwnModelError
+from engine.records import LIVE, MODEL_VARIABLE, OwnModelError
 from model.adapters.own_network import OwnNetwork, RewritingNetwork
 from model.stored.config import INTERVENTIONS, TracedConfig
 from model.trace.interventions import NO_ID, Contrast, Head, Intervention, LogitDifferences
@@ -29,8 +29,6 @@ from model.trace.trace import (
     TraceError,
     described,
 )
-
-VARIABLE = "ATTENTION_MODEL"
 
 
 class TracedCorrector(RewritingNetwork):
@@ -135,31 +133,31 @@ def load(name: str) -> "TracedCorrector | TracedNetwork":
     """
     module, _, factory = name.partition(":")
     if not all(part.isidentifier() for part in (*module.split("."), factory)):
-        raise _reported(f'{VARIABLE} should be "package.module:factory", received {name!r}')
+        raise _reported(f'{MODEL_VARIABLE} should be "package.module:factory", received {name!r}')
     try:
         model = getattr(import_module(module), factory)()
     except BaseException as error:  # a script that is no module may end the process
         traceback.print_exc()
-        raise _reported(f"{VARIABLE}={name}: {type(error).__name__}: {error}") from error
+        raise _reported(f"{MODEL_VARIABLE}={name}: {type(error).__name__}: {error}") from error
     plain = AttentionTrace.__module__.removeprefix("see_attention.")
     if others := {plain, f"see_attention.{plain}"} & sys.modules.keys() - {AttentionTrace.__module__}:
         raise _reported(
-            f"{VARIABLE}={name}: it imports {others.pop()}, but the app runs {AttentionTrace.__module__}. "
+            f"{MODEL_VARIABLE}={name}: it imports {others.pop()}, but the app runs {AttentionTrace.__module__}. "
             "Start `see-attention app` for a module that imports see_attention, "
             "`streamlit run app.py` for one that imports model"
         )
     if isinstance(model, OwnNetwork):
         if model.why_no_stream:
-            print(f"{VARIABLE}={name}: {model.why_no_stream}", file=sys.stderr, flush=True)
+            print(f"{MODEL_VARIABLE}={name}: {model.why_no_stream}", file=sys.stderr, flush=True)
         return TracedNetwork(name, model)
     if not isinstance(model, TracedModel):
         raise _reported(
-            f"{VARIABLE}={name}: {type(model).__name__} lacks correct or trace (see model/trace/trace.py)"
+            f"{MODEL_VARIABLE}={name}: {type(model).__name__} lacks correct or trace (see model/trace/trace.py)"
         )
     try:
         return TracedCorrector(name, model)
     except ValueError as error:
-        raise _reported(f"{VARIABLE}={name}: {error}") from error
+        raise _reported(f"{MODEL_VARIABLE}={name}: {error}") from error
 
 
 def _reported(message: str) -> OwnModelError:

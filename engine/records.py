@@ -58,6 +58,7 @@ def library_error(error: Exception) -> Exception:
 
 
 MB = 2**20
+MODEL_VARIABLE = "ATTENTION_MODEL"  # of the environment: the "package.module:factory" of a user's own model
 LIVE = "live"  # instead of the fingerprint of files, where a model has none
 
 

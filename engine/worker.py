@@ -47,7 +47,7 @@ from engine.records import (
     Progress,
     library_error,
 )
-from model.analysis.claims import nulls
+from model.analysis.nulls import nulls
 from model.analysis.residual_stream import ATTRIBUTION_TAPS, LENS_TAPS
 from model.correction.answers import Answers
 from model.correction.corrector import Corrector

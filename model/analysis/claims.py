@@ -3,28 +3,34 @@
 A claim comes from an observation (direct logit attribution, attention, logit lens) or from a search (the
 circuit). Then the part that it names is changed in a pass, and the score, or the attention weight, is
 measured again. It counts where the change is larger than those by random parts of the same kind in random
-rows (``null_losses``, ``null_weights``, ``null_streams``), a circuit where it keeps more than random sets of
-the same kinds: p < LEVEL, where p is at least 1/(n + 1) after n draws. "cause" and "alone" have no null and
-hold by their sign, since they tell which of two tokens is preferred. A claim that fails its test is kept and
-marked. "cause" is not claimed where the clean run prefers the typed text, and "decided" not where the
-corrupted run does not lower the score (``is_lowered``).
+rows (``model.analysis.nulls``), a circuit where it keeps more than random sets of the same kinds: p < LEVEL,
+where p is at least 1/(n + 1) after n draws. "cause" and "alone" have no null and hold by their sign, since
+they tell which of two tokens is preferred. A claim that fails its test is kept and marked. "cause" is not
+claimed where the clean run prefers the typed text, and "decided" not where the corrupted run does not lower
+the score (``is_lowered``).
 
 The score is that of the question: of a change log p(fix) - log p(keep) where it begins, in nats.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
-from model.activations.walk import ActivationWalk
-from model.analysis.ablation import corpus_means, everyday_pairs, known_pairs
-from model.analysis.attention_scores import KEY, AttentionCell, ReadSides, decompose_attention_score
+from model.analysis.ablation import corpus_means, known_pairs
+from model.analysis.attention_scores import KEY, AttentionCell, decompose_attention_score
 from model.analysis.circuits import find_circuit
-from model.analysis.contrasts import CleanRun, Edit, Ids, Metric, scores_of
+from model.analysis.contrasts import CleanRun, Edit
+from model.analysis.nulls import (
+    Pairs,
+    kind_of_part,
+    null_losses,
+    null_streams,
+    null_weights,
+    without_key,
+)
 from model.analysis.patching import CorruptedRun, exchanges, is_lowered
 from model.analysis.residual_stream import (
     ATTRIBUTION_TAPS,
@@ -32,13 +38,11 @@ from model.analysis.residual_stream import (
     LogitAttribution,
     attribute_contrasts,
     settled_from,
-    stream_taps,
 )
-from model.analysis.saving import SEED, Result
+from model.analysis.saving import Result
 from model.analysis.statistics import p_value
 from model.correction.answers import Network
 from model.text.changes import Change
-from model.text.tokenizer import Tokenizer
 from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, tap
 
 SCORE, LOOK = "score", "look"
@@ -47,9 +51,6 @@ SCORE, LOOK = "score", "look"
 ABLATED, EXCHANGED, RESTORED, KEPT = "ablated", "exchanged", "restored", "kept"
 _INTERVENTIONS = {"cause": EXCHANGED, "decided": RESTORED, "circuit": KEPT, "alone": KEPT}
 LEVEL = 0.01  # p-value below which a claim holds against the null of random parts
-ATTENTION_TAPS = (*KINDS, *(tap(kind, part) for kind in KINDS for part in ("value", "heads")))
-DRAWS = 200  # random parts of each kind in the null, so that p can be as low as 1/201
-Pairs = tuple[tuple[str, str], ...]
 
 
 Fact = Node | str | int | float
@@ -194,119 +195,6 @@ class ClaimContext(CleanRun):
         return self.claim(name, after, p < LEVEL, node=node, p=p, draws=len(null), **facts)
 
 
-def _random_rows(tokenizer: Tokenizer, pairs: Pairs, count: int) -> Iterator[Ids]:
-    """The ids of ``count`` random rows (seed 0), targets cut behind them; every row where they are fewer."""
-    ids = [(tokenizer.encode_source(one), tokenizer.encode_target(other)) for one, other in pairs]
-    if sum(len(target) for _, target in ids) <= count:
-        yield from ((source, target[: n + 1]) for source, target in ids for n in range(len(target)))
-        return
-    rng = np.random.default_rng(SEED)
-    for at in rng.integers(len(ids), size=count):
-        source, target = ids[at]
-        yield source, target[: 1 + int(rng.integers(len(target)))]
-
-
-@lru_cache(maxsize=4)
-def null_losses(
-    network: ActivationWalk, tokenizer: Tokenizer, pairs: Pairs, metric: Metric | None = None
-) -> dict[tuple[str, Node], list[float]]:
-    """The losses of the score without random parts, by claim and node: what a part takes away by chance.
-
-    In random rows of ``pairs``, whose score is the metric, or that of the written token against the
-    likeliest other, as many nodes of each kind are drawn as the decoder has layers, and are ablated ("wrote",
-    "fed"), or the value at a head's key with the largest weight is taken from it ("looked").
-
-    Example:
-        >>> null = null_losses(corrector.patched, corrector.tokenizer, everyday_pairs())
-        >>> sum(len(some) for (_, node), some in null.items() if node.head is None)  # 4 networks in 50 rows
-        200
-    """
-    rng, losses = np.random.default_rng(SEED), defaultdict[tuple[str, Node], list[float]](list)
-    means, kinds, layers = corpus_means(network, tokenizer, pairs), _decoder_nodes(network), network.layers
-    for source, target in _random_rows(tokenizer, pairs, -(-DRAWS // layers("decoder"))):
-        drawn = [
-            some[at] for some in kinds.values() for at in rng.permutation(len(some))[: layers("decoder")]
-        ]
-        heads = [node for node in drawn if node.head is not None]
-        names = ["fed" if node.head is None else "wrote" for node in drawn] + ["looked"] * len(heads)
-        found = network.taps(source, target, ["logits", *ATTENTION_TAPS])
-        row, others = len(network.inputs(source, target)[1]) - 1, found["logits"][-1]
-        others[target[-1]] = -np.inf
-        keys = [int(found[node.kind][node.place][row].argmax()) for node in heads]
-        looks = [(without_key(found, node, row, key),) for node, key in zip(heads, keys, strict=True)]
-        variations = [(), *(means.patches([node]) for node in drawn), *looks]
-        passed = network.passes(source, target, variations)
-        contrast = Contrast(len(target) - 1, target[-1], int(others.argmax()), "", "")
-        score, *less = scores_of(passed, contrast, metric).tolist()
-        for name, node, each in zip(names, [*drawn, *heads], less, strict=True):
-            losses[name, node].append(score - each)
-    return losses
-
-
-def _decoder_nodes(network: ActivationWalk) -> dict[str, list[Node]]:
-    kinds = defaultdict[str, list[Node]](list)
-    for node in network.nodes:
-        if node.side == "decoder":
-            kinds[node.kind].append(node)
-    return kinds
-
-
-@lru_cache(maxsize=8)
-def null_weights(
-    network: ActivationWalk, tokenizer: Tokenizer, pairs: Pairs, kind: str
-) -> dict[str, list[float]]:
-    """By how much a head's largest weight falls without a random part of the key, by the kind of the part.
-
-    Heads of one ``kind`` of attention are drawn in random rows of ``pairs``, and at the key with the largest
-    weight one part of each kind ("embedding", "position", that of a node) is ablated.
-
-    Example:
-        >>> null = null_weights(corrector.patched, corrector.tokenizer, everyday_pairs(), "cross_attention")
-        >>> len(null["embedding"]), sorted(null)
-        (200, ['embedding', 'encoder_attention', 'encoder_feed_forward', 'position'])
-    """
-    rng, falls = np.random.default_rng(SEED), defaultdict[str, list[float]](list)
-    means, heads = corpus_means(network, tokenizer, pairs), _decoder_nodes(network)[kind]
-    layers = network.layers("decoder")
-    for ids in _random_rows(tokenizer, pairs, -(-DRAWS // layers)):
-        found = network.taps(*ids, {*stream_taps("heads"), kind})
-        for node in (heads[at] for at in rng.permutation(len(heads))[:layers]):
-            sides, weights = ReadSides(network, found, node), found[kind][node.place][-1]
-            cell = len(found[kind][node.place]) - 1, int(weights.argmax())
-            parts = sides.key_parts()
-            by_kind = {_kind_of_part(parts[at]): parts[at] for at in rng.permutation(len(parts))}
-            tested = [(KEY, part) for part in by_kind.values()]
-            left = sides.weights_without(ids, cell, tested, means)
-            for name, each in zip(by_kind, left, strict=True):
-                falls[name].append(float(weights.max()) - each)
-    return falls
-
-
-def _kind_of_part(part: Node | str) -> str:
-    return part.kind if isinstance(part, Node) else part
-
-
-def nulls(corrector: Network) -> Iterator[object]:
-    """Draw the nulls of a shipped network before a question needs them, but for the weights of few claims."""
-    corpus = corrector.patched, corrector.tokenizer, everyday_pairs()
-    yield null_losses(*corpus, None)
-    yield null_streams(*corpus)
-    yield null_weights(*corpus, "cross_attention")
-
-
-@lru_cache(maxsize=4)
-def null_streams(network: ActivationWalk, tokenizer: Tokenizer, pairs: Pairs) -> np.ndarray:
-    """(N, 3L+1, D): the decoder's stream at DRAWS random rows of ``pairs``."""
-    rows = _random_rows(tokenizer, pairs, DRAWS)
-    return np.stack([network.taps(*ids, ["decoder_residual"])["decoder_residual"][:, -1] for ids in rows])
-
-
-def without_key(found: Mapping[str, np.ndarray], node: Node, row: int, key: int) -> Patch:
-    """The patch of a head's output in one row of a pass without the value at one key."""
-    lost = found[node.kind][node.place][row, key] * found[tap(node.kind, "value")][node.place][key]
-    return Patch.of(node, found[node.tap][node.place][row] - lost, row)
-
-
 def _cause(context: ClaimContext) -> Iterator[Claim]:
     """A character beside the mistake causes the correction: with another one the fix is not preferred."""
     run = context.corrupted
@@ -352,7 +240,7 @@ def _why(context: ClaimContext) -> Iterator[Claim]:
         return
     # Not the largest term of the score: softmax and the other parts may make up for its loss.
     reason = min(reasons, key=lambda each: each.weight)
-    null = np.array(null_weights(*context.corpus, node.kind)[_kind_of_part(reason.part)])
+    null = np.array(null_weights(*context.corpus, node.kind)[kind_of_part(reason.part)])
     p = p_value(null, look.weight - reason.weight)
     facts: dict[str, Fact] = {"node": node, "key": token, "part": reason.part, "nats": reason.nats}
     facts |= {"p": p, "draws": len(null)}

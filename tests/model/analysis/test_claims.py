@@ -8,19 +8,16 @@ from model.analysis.circuits import find_circuit
 from model.analysis.claims import (
     ABLATED,
     CLAIMS,
-    DRAWS,
     EXCHANGED,
     KEPT,
     LEVEL,
     LOOK,
     RESTORED,
     SCORE,
-    null_losses,
-    null_streams,
-    null_weights,
     verified_explanation,
 )
 from model.analysis.contrasts import CleanRun, Edit, contrast_of_row
+from model.analysis.nulls import DRAWS, null_losses, null_streams, null_weights
 from model.analysis.residual_stream import POSITION
 from model.analysis.statistics import p_value
 from model.text.changes import find_changes

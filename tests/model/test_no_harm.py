@@ -6,7 +6,8 @@ code and names.
 
 import pytest
 
-from benchmarks.harm import check, compose
+from benchmarks.composed_texts import compose
+from benchmarks.harm import check
 from model import Corrector
 
 

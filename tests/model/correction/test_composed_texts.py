@@ -4,13 +4,9 @@ import doctest
 
 import pytest
 
-from benchmarks import harm
+from benchmarks import composed_texts, harm
+from benchmarks.composed_texts import RECIPES, ComposedPart, ComposedText, Repetition, compose
 from benchmarks.harm import (
-    RECIPES,
-    ComposedPart,
-    ComposedText,
-    Repetition,
-    compose,
     is_settled,
     lost_words,
     no_evidence_against,
@@ -130,6 +126,7 @@ def test_a_lost_repetition_is_seen():
     assert not list(repeats(text, corrected(text.text), "그래"))
 
 
-def test_examples_are_true():
-    failed, attempted = doctest.testmod(harm)
+@pytest.mark.parametrize("module", [composed_texts, harm])
+def test_examples_are_true(module):
+    failed, attempted = doctest.testmod(module)
     assert attempted and not failed

@@ -142,7 +142,8 @@ def load(name: str) -> "TracedCorrector | TracedNetwork":
     plain = AttentionTrace.__module__.removeprefix("see_attention.")
     if others := {plain, f"see_attention.{plain}"} & sys.modules.keys() - {AttentionTrace.__module__}:
         raise _reported(
-            f"{MODEL_VARIABLE}={name}: it imports {others.pop()}, but the app runs {AttentionTrace.__module__}. "
+            f"{MODEL_VARIABLE}={name}: it imports {others.pop()}, "
+            f"but the app runs {AttentionTrace.__module__}. "
             "Start `see-attention app` for a module that imports see_attention, "
             "`streamlit run app.py` for one that imports model"
         )
@@ -152,7 +153,8 @@ def load(name: str) -> "TracedCorrector | TracedNetwork":
         return TracedNetwork(name, model)
     if not isinstance(model, TracedModel):
         raise _reported(
-            f"{MODEL_VARIABLE}={name}: {type(model).__name__} lacks correct or trace (see model/trace/trace.py)"
+            f"{MODEL_VARIABLE}={name}: {type(model).__name__} lacks correct or trace "
+            "(see model/trace/trace.py)"
         )
     try:
         return TracedCorrector(name, model)

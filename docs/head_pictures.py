@@ -23,7 +23,7 @@ from model.trace.interventions import Head
 from training.documents.tables import heads_of_stories
 from training.measure.studies import SENTENCE, read_survey
 from ui.parts.head_numbers import SIGNS, pruning_curve
-from viz.browser.texts import LANGUAGES, map_texts, table
+from viz.browser.texts import LANGUAGES, kind_names, map_texts, table
 
 PLOTLY = next((ROOT / "static").glob("plotly-cartesian-*.js"))
 FONT = ROOT / "static" / "NotoSansKR-subset.woff2"
@@ -66,8 +66,7 @@ def figures(language: str, survey: HeadSurvey, sentence, stories: dict[str, Head
     def say(key: str, /, **values: object) -> str:
         return table(language)[key].format(**values)
 
-    names = {"names": {kind: say(f"kind_{kind}") for kind in survey.kinds}}
-    names |= {"layer_title": say("layer_label"), "head_title": say("head_label")}
+    names = {"names": kind_names(say, survey.kinds), "layer_title": say("layer_label")}
     labels = {role: (sign, say(f"heads_by_{role}")) for role, sign in SIGNS.items()}
     effects = {kind: survey.effect(kind, EDITED).mean for kind in survey.kinds}
     key = {"key": say("without_key"), "helps_below": True}

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from math import isnan
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from model.trace.trace import AttentionTrace, Selection
 from ui.shell import address
 from viz import number_text
 from viz.browser.texts import LANGUAGES, Say, table, visible, what_happened
-from viz.labels import visible_token, weight
+from viz.labels import decimal, visible_token, weight
 
 
 def language() -> str:
@@ -136,31 +135,13 @@ def percent(say: Say, share: float, digits: int = 0) -> str:
     return _plain_percent(share, digits)
 
 
-def correlation(value: float) -> str:
-    """A correlation in -1..1, with a sign that is as wide as a digit; a dash for nan.
-
-    >>> correlation(-0.5), correlation(float("nan"))
-    ('−0.50', '–')
-    """
-    return "–" if isnan(value) else f"{value:.2f}".replace("-", "−")
-
-
-def rounded(value: float, digits: int = 2) -> str:
-    """A number of a table. Zero after rounding has no sign; a dash for nan.
-
-    >>> rounded(-0.26), rounded(-0.001), rounded(-0.001, 4)
-    ('−0.26', '0.00', '−0.0010')
-    """
-    return "–" if isnan(value) else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
-
-
 def nats(value: float) -> str:
     """Nats with their sign: an addend of a score, or the score itself.
 
     >>> nats(-1.5)
     '−1.50'
     """
-    return f"{value:+.2f}".replace("-", "−")
+    return decimal(value, signed=True)
 
 
 def share_kept(say: Say, value: float) -> str:
@@ -170,7 +151,7 @@ def share_kept(say: Say, value: float) -> str:
     >>> share_kept(None, -0.25)
     '−25%'
     """
-    return percent(say, value) if 0 <= value <= 1 else f"{value * 100:.0f}%".replace("-", "−")
+    return percent(say, value) if 0 <= value <= 1 else f"{decimal(value * 100, 0)}%"
 
 
 def at_most(say: Say, share: float) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from viz.axes import RowSizes, row_layout
 from viz.figure import PLAIN, TITLE_HEIGHT, Captions, Specification, as_figure, legend_across
-from viz.labels import plain_text, template_text
+from viz.labels import decimal, plain_text, template_text
 from viz.theme import palette, without_points
 
 _SIZES = RowSizes(row=26, least=15, foot=44)
@@ -79,10 +79,6 @@ def _legend(sides: Sequence[str] | None, theme: str) -> list[dict]:
     ]
 
 
-def _number(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
-
-
 def _bars(rows: Sequence[Amount], starts: Sequence[float], value_title: str, theme: str) -> dict:
     colours = palette(theme)
     # As in maps of signed amounts: red speaks for what was written, blue for the other.
@@ -102,7 +98,7 @@ def _bars(rows: Sequence[Amount], starts: Sequence[float], value_title: str, the
             ],
             "line": {"color": filled, "width": 1.5},
         },
-        "text": [_number(row.value) for row in rows],
+        "text": [decimal(row.value, signed=True) for row in rows],
         "textposition": ["none" if row.value < 0 else "outside" for row in rows],
         "textangle": 0,
         "cliponaxis": False,
@@ -140,7 +136,7 @@ def _places(rows: Sequence[Amount], starts: Sequence[float], value_title: str) -
         "x": [starts[number] + rows[number].value / 2 for number in found],
         "y": found,
         "customdata": [list(rows[number].custom or ()) for number in found],
-        "text": [f"{template_text(rows[n].name)}<br>{_number(rows[n].value)}" for n in found],
+        "text": [f"{template_text(rows[n].name)}<br>{decimal(rows[n].value, signed=True)}" for n in found],
         "mode": "markers",
         "marker": {"size": 1, "opacity": 0},
         "hoverinfo": "skip",
@@ -166,7 +162,7 @@ def _layout(
     captions = Captions(title, (value_title,), theme=theme)
     layout = row_layout(names, span, _SIZES, captions, ticks)
     # The numbers have their room in the margin: a share of the axis would be too narrow for them on a phone.
-    beside = _BESIDE + _DIGIT * max(len(_number(row.value)) for row in rows)
+    beside = _BESIDE + _DIGIT * max(len(decimal(row.value, signed=True)) for row in rows)
     margin = layout["margin"] | {"r": beside}
     meta = layout["meta"] | {"half": [whole / 40, 0.5]}
     return layout | {"margin": margin, "meta": meta, "legend": legend_across(1, "bottom", fixed=True)}

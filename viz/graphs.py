@@ -21,7 +21,7 @@ from viz.figure import (
     rectangle,
     weight_scale,
 )
-from viz.labels import cell_label, plain_text, template_text, visible_token, width_in_em
+from viz.labels import cell_label, decimal, plain_text, template_text, visible_token, width_in_em
 from viz.theme import colour_scale, palette
 
 _GRAPH_ROW, _LEAST_ROW, _FOOT, _EM = 50, 44, 40, 13  # pixels; an em is that of the rows' names
@@ -184,9 +184,7 @@ def _numbers(
             f"{template_text(nodes[edge.start].name)} → {template_text(nodes[edge.end].name)}"
             for edge in edges
         ],
-        "hovertext": [
-            f"{edge.nats:+.2f} {plain_text(edge.note)}".strip().replace("-", "−") for edge in edges
-        ],
+        "hovertext": [f"{decimal(edge.nats, signed=True)} {plain_text(edge.note)}".strip() for edge in edges],
         "hovertemplate": f"%{{text}}<br>{template_text(edge_title)}: <b>%{{hovertext}}</b><extra></extra>",
         "showlegend": False,
     }

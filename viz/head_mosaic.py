@@ -15,7 +15,7 @@ from viz.figure import (
     rectangle,
     weight_scale,
 )
-from viz.labels import plain_text, template_text
+from viz.labels import decimal, plain_text, template_text
 from viz.theme import colour_scale, palette
 
 MosaicHead = tuple[str, int, int]  # kind, layer and head, both counted from 0
@@ -91,10 +91,9 @@ def _mosaic_info(
     return MosaicInfo(grids, starts, called, framed, largest)
 
 
-def _square_markers(info: MosaicInfo, titles: tuple[str, str], told: Sequence[str]) -> go.Scatter:
-    layer_title, head_title = map(template_text, titles)
+def _square_markers(info: MosaicInfo, told: Sequence[str]) -> go.Scatter:
     texts = [
-        f"{template_text(info.names[kind])}<br>{layer_title} {layer + 1} · {head_title} {head + 1}<br>{text}"
+        f"{template_text(info.names[kind])} {layer + 1}·{head + 1}<br>{text}"
         for (kind, layer, head), text in zip(info.heads, told, strict=True)
     ]
     return go.Scatter(
@@ -167,7 +166,6 @@ def head_mosaic(
     names: Mapping[str, str] | None = None,
     title: str = "",
     layer_title: str = "Layer",
-    head_title: str = "Head",
     value_title: str = "Change in nats",
     key: str = "",
     chosen: Collection[MosaicHead] = (),
@@ -219,7 +217,7 @@ def head_mosaic(
         if any(np.isnan(grid).any() for grid in info.grids.values()):
             figure.add_trace(_dashes(info, theme))
         told = _told(info, margins, value_title, signed)
-        figure.add_trace(_square_markers(info, (layer_title, head_title), told))
+        figure.add_trace(_square_markers(info, told))
     return figure
 
 
@@ -261,10 +259,9 @@ def _told(info: MosaicInfo, margins: Mapping[str, np.ndarray], title: str, signe
     told = []
     for kind, layer, head in info.heads:
         value = info.grids[kind][layer, head]
-        shown = "–" if np.isnan(value) else f"{value:{'+' if signed else ''}.3f}"
         margin = margins[kind][layer, head] if kind in margins else np.nan
         interval = f" ± {margin:.3f}" if np.isfinite(margin) else ""
-        told.append(f"{template_text(title)}: <b>{shown}</b>{interval}")
+        told.append(f"{template_text(title)}: <b>{decimal(value, 3, signed=signed)}</b>{interval}")
     return told
 
 
@@ -276,7 +273,6 @@ def role_mosaic(
     names: Mapping[str, str] | None = None,
     title: str = "",
     layer_title: str = "Layer",
-    head_title: str = "Head",
     theme: str = "light",
 ) -> go.Figure:
     """The squares of ``head_mosaic``, each with the colour and the sign of the head's role; the legend names
@@ -320,7 +316,7 @@ def role_mosaic(
             more = details[kind][layer][head] if details and kind in details else ""
             parts = labels[roles[kind][layer][head]][1], more
             told.append("<br>".join(template_text(text) for text in parts if text))
-        figure.add_trace(_square_markers(info, (layer_title, head_title), told))
+        figure.add_trace(_square_markers(info, told))
     return figure
 
 

@@ -34,8 +34,6 @@ def attention_effect_scatter(
     title: str = "",
     attention_title: str = "Attention to the edit (observed)",
     effect_title: str = "Change without the head, in nats (intervened)",
-    layer_title: str = "Layer",
-    head_title: str = "Head",
     theme: str = "light",
 ) -> go.Figure:
     """A point for each of N heads: its attention to an edit, and the change without it.
@@ -62,7 +60,7 @@ def attention_effect_scatter(
     points = _points(attention, effects, heads)
     figure = go.Figure(layout=_scatter_layout(title, attention_title, effect_title, theme))
     kinds = list(dict.fromkeys(head[0] for head in points[2]))
-    titles = (layer_title, head_title, attention_title, effect_title)
+    titles = (attention_title, effect_title)
     framed = {(kind, layer, head) for kind, layer, head in chosen}
     for number, kind in enumerate(kinds):
         captions = Captions(titles=titles, names=((names or {}).get(kind, kind),), theme=theme)
@@ -87,7 +85,7 @@ def _points(attention: ArrayLike, effects: ArrayLike, heads: Iterable[MosaicHead
 
 def _cloud(points: Points, kind: str, number: int, chosen: set[MosaicHead], captions: Captions) -> go.Scatter:
     attention, effects, heads = points
-    layer_title, head_title, attention_title, effect_title = map(template_text, captions.titles)
+    attention_title, effect_title = map(template_text, captions.titles)
     (name,) = captions.names
     rows = [row for row, head in enumerate(heads) if head[0] == kind]
     colours = palette(captions.theme)
@@ -95,7 +93,7 @@ def _cloud(points: Points, kind: str, number: int, chosen: set[MosaicHead], capt
         x=attention[rows],
         y=effects[rows],
         customdata=[list(heads[row]) for row in rows],
-        text=[f"{layer_title} {heads[row][1] + 1} · {head_title} {heads[row][2] + 1}" for row in rows],
+        text=[f"{template_text(name)} {heads[row][1] + 1}·{heads[row][2] + 1}" for row in rows],
         mode="markers",
         name=plain_text(name),
         marker={
@@ -107,7 +105,7 @@ def _cloud(points: Points, kind: str, number: int, chosen: set[MosaicHead], capt
                 "width": [3 if heads[row] in chosen else 0 for row in rows],
             },
         },
-        hovertemplate=f"{template_text(name)}<br>%{{text}}<br>{attention_title}: <b>%{{x:.3f}}</b>"
+        hovertemplate=f"%{{text}}<br>{attention_title}: <b>%{{x:.3f}}</b>"
         f"<br>{effect_title}: <b>%{{y:+.3f}}</b><extra></extra>",
     )
 

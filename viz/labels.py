@@ -90,28 +90,25 @@ def log_odds(probability: float) -> str:
     odds = math.log(max(probability, tiny) / max(1 - probability, tiny))
     if abs(odds) > MOST_ODDS:
         return f">+{MOST_ODDS:.0f}" if odds > 0 else f"<−{MOST_ODDS:.0f}"
-    return f"{odds:+.{int(abs(odds) < SHARP_ODDS)}f}".replace("-", "−")
+    return decimal(odds, int(abs(odds) < SHARP_ODDS), signed=True)
 
 
-def probability(value: float, minimum: float | None = None, digits: int = 2) -> str:
+def probability(value: float, minimum: float | None = None) -> str:
     """A probability or a confidence, never written as certain or impossible. After >0.999 and <0.001 its log
     odds follow in brackets.
 
-    It has ``digits`` digits, near 0 and 1 at least three, because 0.996 and 0.999 promise different things.
-    With a ``minimum`` it has as many as it takes to be on the right side of it: 0.748 is not written as
-    0.75 if 0.75 is required.
+    It has three decimals, as every weight of attention in a sentence. With a ``minimum`` it has as many as it
+    takes to be on the right side of it: 0.7498 is not written as 0.750 if 0.75 is required.
 
     Example:
-        >>> probability(0.25), probability(0.996), probability(0.9999), probability(0.0001)
-        ('0.25', '0.996', '>0.999 (+9.2)', '<0.001 (−9.2)')
+        >>> probability(0.25), probability(0.7498, 0.75), probability(0.9999), probability(0.0001)
+        ('0.250', '0.7498', '>0.999 (+9.2)', '<0.001 (−9.2)')
     """
-    if digits < 3 and not 0.01 <= value < 0.99:
-        digits = 3
     if value >= CERTAIN[0]:
         return f"{CERTAIN[1]} ({log_odds(value)})"
     if value < IMPOSSIBLE[0]:
         return f"{IMPOSSIBLE[1]} ({log_odds(value)})"
-    text = f"{value:.{digits}f}"
+    digits, text = 3, f"{value:.3f}"
     while minimum is not None and digits < _MOST_DIGITS and (float(text) < minimum) != (value < minimum):
         digits += 1
         text = f"{value:.{digits}f}"
@@ -160,6 +157,16 @@ def _shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip(_ZERO_WIDTH_JOINER) + "…"
 
 
+def decimal(value: float, digits: int = 2, *, signed: bool = False) -> str:
+    """A number with ``digits`` decimals and a minus as wide as a digit; a dash for nan. A rounded 0 is +0.
+
+    Example:
+        >>> decimal(-0.257), decimal(-0.001), decimal(0.5, 3, signed=True), decimal(float("nan"))
+        ('−0.26', '0.00', '+0.500', '–')
+    """
+    return "–" if np.isnan(value) else f"{value:{'+' if signed else ''}z.{digits}f}".replace("-", "−")
+
+
 def number_text(value: float, digits: int = 2) -> str:
     """A number as a table shows it: rounded, no needless zeros, −∞ for a masked logit, nothing for a gap.
 
@@ -183,7 +190,7 @@ def weight(value: float) -> str:
         >>> weight(0.9956), weight(0.25)
         ('0.996', '0.250')
     """
-    return f"{value:.3f}".replace("-", "−")
+    return decimal(value, 3)
 
 
 def weight_text(value: float, hidden: bool = False) -> str:

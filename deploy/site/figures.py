@@ -19,7 +19,7 @@ from viz import axes, labels
 from viz.bars import BARS, PANELS, contribution_panels
 from viz.browser.explore_data import explorer_data
 from viz.browser.plot import plot_data
-from viz.browser.texts import Say, mosaic_words
+from viz.browser.texts import Say, kind_names
 from viz.figure import TITLE_HEIGHT
 from viz.head_grid import MOST_CELLS
 from viz.number_table import TABLE
@@ -145,7 +145,7 @@ def _panels(say: Say, theme: str) -> go.Figure:
 
 def words_of_heads(say: Say, trace: AttentionTrace, theme: str) -> dict[str, Any]:
     return {
-        **mosaic_words(say, trace.kinds),
+        "names": kind_names(say, trace.kinds),
         "chosen": trace.heads[:1],
         "theme": theme,
     }
@@ -153,7 +153,11 @@ def words_of_heads(say: Say, trace: AttentionTrace, theme: str) -> dict[str, Any
 
 def _mosaic(say: Say, trace: AttentionTrace, theme: str) -> go.Figure:
     grids = {kind: np.ones(trace.shape(kind)) for kind in trace.kinds}
-    words = words_of_heads(say, trace, theme) | {"key": say("without_key"), "helps_below": True}
+    words = words_of_heads(say, trace, theme) | {
+        "layer_title": say("layer_label"),
+        "key": say("without_key"),
+        "helps_below": True,
+    }
     return viz.head_mosaic(grids, value_title=say("without_effect"), **words)
 
 

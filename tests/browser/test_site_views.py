@@ -260,7 +260,12 @@ def test_squares_and_points_of_heads(drawing, templates, light):
     shared = figures.words_of_heads(SAY, trace, "light") | {"chosen": chosen}
     given = {"heads": trace.heads, "chosen": chosen}
     given |= {"effect": effect.tolist(), "attention": attention.tolist()}
-    looks = {"value_title": SAY("without_effect"), "key": SAY("without_key"), "helps_below": True}
+    looks = {
+        "value_title": SAY("without_effect"),
+        "layer_title": SAY("layer_label"),
+        "key": SAY("without_key"),
+        "helps_below": True,
+    }
     mosaic = viz.head_mosaic(grids, **looks, **shared)
     assert_same_figure(drawing("filledMosaic", templates["mosaic"], given), mosaic)
     titles = {"attention_title": SAY("without_attention"), "effect_title": SAY("without_effect")}

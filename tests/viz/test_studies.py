@@ -27,7 +27,7 @@ def test_each_head_is_a_square_with_its_effect_and_a_marker_that_names_it():
     for (kind, layer, head), x, y in zip(HEADS, markers.x, markers.y, strict=True):
         trace = squares[list(KINDS).index(kind)]
         assert (x, y) == (trace.x0 + head, layer)
-    assert "&lt;c&gt;" in markers.text[1] and "-2.000" in markers.text[1]
+    assert "&lt;c&gt;" in markers.text[1] and "−2.000" in markers.text[1]
     assert len(set(zip(markers.x, markers.y, strict=True))) == len(HEADS)
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
 

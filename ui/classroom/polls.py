@@ -241,7 +241,7 @@ def _afterwards(kind: str, seen: SentenceState) -> str:
         return say(f"class_after_{kind}")
     text, made = _without(seen)
     shares = seen.ask(declared.ablated_fix_probability, seen.edit, ((), (_single_head(seen),)))
-    before, after = (probability(share, digits=3) for share in shares)
+    before, after = (probability(share) for share in shares)
     return say(
         "class_after_still",
         text=say("without_no_end") if text is None else text,

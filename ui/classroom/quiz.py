@@ -37,6 +37,7 @@ from ui.shell.settings import is_number, names_of
 from ui.views import TABS
 from ui.views.view import needs_experiment
 from ui.wording import change_in_words, say
+from viz.labels import decimal
 
 LABORATORY, LONG, ANSWER = "lesson-plan-laboratory", "lesson-plan-50", "lesson-plan-answer"
 HINTED = {  # the view that the hint of a question names
@@ -341,7 +342,7 @@ def _change(*phases: tuple[tuple[int, ...], Check]) -> str:
     found = change_of_share(*((counts[check.right], sum(counts)) for counts, check in phases))
     if found is None:
         return say("class_results_few") if all(sum(counts) for counts, _ in phases) else "–"
-    change, low, high = (f"{100 * each:+.0f}".replace("-", "−") for each in found)
+    change, low, high = (decimal(100 * each, 0, signed=True) for each in found)
     return say("class_results_points", change=change, low=low, high=high)
 
 

@@ -259,7 +259,7 @@ def _changes(changes: Sequence[Change], say: Say) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else probability(value, digits=3)
+    return "–" if value is None else probability(value)
 
 
 def _table(rows: str, label: str) -> str:

@@ -43,8 +43,9 @@ from ui.parts.head_numbers import (
 )
 from ui.sentence.page import keep_typed
 from ui.shell import address, controls, header, markup
-from ui.wording import rounded, say
-from viz.browser.texts import mosaic_words
+from ui.wording import say
+from viz.browser.texts import kind_names
+from viz.labels import decimal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,7 +184,8 @@ def _show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True
 def _map_of(survey: HeadSurvey, by: str, at: str) -> go.Figure:
     """All heads as a figure."""
     shared: dict[str, Any] = {
-        **mosaic_words(say, survey.kinds),
+        "names": kind_names(say, survey.kinds),
+        "layer_title": say("layer_label"),
         "theme": controls.theme(),
     }
     if by != LEADING:
@@ -216,9 +218,9 @@ def _show_table(survey: HeadSurvey, by: str, at: str, may_open: bool, height: in
     chooses: dict[str, Any] = {}
     if may_open:
         chooses = {"key": "heads_table", "on_select": choose_row, "selection_mode": "single-row"}
-    fine = partial(rounded, digits=3)  # most heads change an answer by thousandths of a nat
+    fine = partial(decimal, digits=3)  # most heads change an answer by thousandths of a nat
     written = frame.style.format(
-        {name: fine if name in intervened else rounded for name in frame.columns[2:]}
+        {name: fine if name in intervened else decimal for name in frame.columns[2:]}
     )
     st.dataframe(
         written.set_properties(subset=intervened, color=INTERVENED_COLOUR[controls.theme()]),

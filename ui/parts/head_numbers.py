@@ -14,6 +14,7 @@ from model.survey.results import HeadMeans, HeadSurvey
 from model.trace.interventions import Head
 from ui.wording import head_name, percent, say
 from viz.browser.texts import Say
+from viz.labels import decimal
 
 LEADING, WROTE, EFFECT, LOSS = "leading", "wrote", "effect", "loss"
 QUANTITIES = (LEADING, *ROLES, WROTE, EFFECT, LOSS)
@@ -107,8 +108,8 @@ def told(survey: HeadSurvey, name: str, at: str) -> str:
         f"heads_reading_{'role' if share else name}",
         name=chosen.title,
         head=head_name(head),
-        mean=percent(say, mean) if share else f"{mean:.2f}".replace("-", "−"),
-        margin=f"{100 * margin:.1f}" if share else f"{margin:.2f}",
+        mean=percent(say, mean) if share else decimal(mean),
+        margin=f"{100 * margin:.1f}" if share else decimal(margin),
         chance="–"
         if found.chance is None
         else percent(say, found.chance)

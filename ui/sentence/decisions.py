@@ -256,7 +256,7 @@ def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> 
     share = probability(change.confidence, sentence.minimum_confidence)
     found["sure"] = say("correction_sure", words=say(f"sure_{level}"), confidence=share)
     if change.from_list:
-        fix = probability(change.fix_probability or 0.0, digits=3)
+        fix = probability(change.fix_probability or 0.0)
         found["note"] = say("correction_from_list", probability=fix)
     elif change.instead_of is not None:
         text = visible_token(change.instead_of, LONGEST_SIDE) or "∅"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
+from streamlit.runtime.state import get_session_state
 
 from ui.shell import address
 from ui.shell.settings import AnySetting, Choice, Flag, Number, Ordinal, is_number
@@ -192,7 +193,9 @@ def seed(key: str, value: Value) -> tuple[str, Value | None]:
     value must not be set again. The command would reach the browser together with the drawing, and undo later
     choices of the visitor.
     """
-    if st.session_state.get(key, value) == value:
+    # Of a run that ended early the command has not reached the browser yet; it is given again.
+    is_set = get_session_state().is_new_state_value(key)
+    if st.session_state.get(key, value) == value and not is_set:
         return key, value
     st.session_state[key] = value
     return key, None  # Streamlit warns of a widget that is both moved and given a beginning

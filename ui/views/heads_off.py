@@ -23,9 +23,9 @@ from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Text
 from ui.views.view import Click, Figures, Values, View, idea, needs_experiment
-from ui.wording import change_in_words, correlation, head_name, say, short_head_name
-from viz.browser.texts import mosaic_words
-from viz.labels import probability
+from ui.wording import change_in_words, head_name, say, short_head_name
+from viz.browser.texts import kind_names
+from viz.labels import decimal, probability
 
 STRONGEST = 5  # heads that are off until the visitor chooses others
 MOST_NAMED = STRONGEST - 1  # heads that a sentence calls by their names
@@ -133,7 +133,7 @@ def _show_verdict(state: SentenceState, values: Values, off: Collection[Head]) -
             (
                 _names_of(heads),
                 say("without_no_end") if each.text is None else each.text,
-                say("without_probability", probability=probability(each.probability, digits=3)),
+                say("without_probability", probability=probability(each.probability)),
                 say(f"without_{each.outcome}"),
             )
             for heads, each in sides
@@ -192,7 +192,7 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
     """The squares and the points of all heads."""
     found = _effects(state, values)
     shared: dict[str, Any] = {
-        **mosaic_words(say, state.trace.kinds),
+        "names": kind_names(say, state.trace.kinds),
         "chosen": _heads_off(state, values),
         "theme": state.theme,
     }
@@ -200,6 +200,7 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         "without_mosaic": viz.head_mosaic(
             {kind: found.grid(kind) for kind in state.trace.kinds},
             value_title=say("without_effect"),
+            layer_title=say("layer_label"),
             key=say("without_key"),
             helps_below=True,
             **shared,
@@ -219,7 +220,7 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
 def _describe(state: SentenceState, values: Values) -> str:
     change, off = state.explained, _heads_off(state, values)
     before, after = _verdict(state, values, off)
-    shares = [probability(each.probability, digits=3) for each in (before, after)]
+    shares = [probability(each.probability) for each in (before, after)]
     told = say(
         f"without_reading_{after.outcome if off else 'on'}",
         change=change_in_words(change),
@@ -241,7 +242,7 @@ def _observed(state: SentenceState, values: Values) -> str:
         rank=rank,
         count=len(found.heads),
         strongest=head_name(found.strongest(1)[0]),
-        correlation=correlation(found.correlation()),
+        correlation=decimal(found.correlation()),
     )
 
 

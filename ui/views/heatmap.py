@@ -20,7 +20,7 @@ from ui.views.view import Figures, Values, View, file_name, idea, map_label, pic
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.figure import Specification
-from viz.labels import SINK, visible_token, weight
+from viz.labels import SINK, decimal, visible_token, weight
 
 TokenSpans = tuple[tuple[int, int], ...]  # (start, end) among the tokens
 
@@ -285,8 +285,7 @@ def choose_cell(cells: MapCells, point: dict) -> None:
 
 def _told(cells: MapCells, selected: tuple[int, int], minus_copy: bool) -> str:
     query, key = map(_named, cells.labels_of(selected))
-    digits = "+.3f" if minus_copy else ".3f"
-    value = f"{round(cells.value_of(selected), 3) + 0.0:{digits}}".replace("-", "−")  # never −0.000
+    value = decimal(cells.value_of(selected), 3, signed=minus_copy)
     name = say("heatmap_hover_difference" if minus_copy else "hover_weight")
     told = "heatmap_cell_masked" if cells.is_masked(selected) else "heatmap_cell"
     return say(told, query=query, key=key, value=value, name=name)

@@ -23,6 +23,7 @@ from ui.views.view import file_name, may_switch_off, open_head, picture_title
 from ui.wording import capital, change_in_words, percent, say
 from viz.browser.texts import grid_words
 from viz.figure import Specification
+from viz.labels import decimal
 from viz.theme import palette
 
 ORDER = Choice("order", ("place", "entropy", "distance", "edit"))  # of the heads
@@ -98,8 +99,7 @@ class Ranking:
 
     def label(self, head: LayerHead) -> str:
         """A head's numbers, counted from 1, and its value."""
-        digits = {"distance": ".1f", "edit": "+.2f"}.get(self.name, ".2f")
-        value = f"{self.values[head]:{digits}}".replace("-", "−")
+        value = decimal(self.values[head], 1 if self.name == "distance" else 2, signed=self.name == "edit")
         return f"{head[0] + 1}·{head[1] + 1} {value}"
 
 

@@ -111,8 +111,8 @@ def _table(contrast: Contrast, versions: tuple[ReplacedAttention, ...]) -> pd.Da
     written, instead = map(visible_token, (contrast.written_token, contrast.instead_token))
     rows = [
         (
-            probability(each.written_probability, digits=3),
-            probability(each.instead_probability, digits=3),
+            probability(each.written_probability),
+            probability(each.instead_probability),
             say("without_no_end") if each.text is None else each.text,
         )
         for each in versions
@@ -142,8 +142,8 @@ def _describe(state: SentenceState, values: Values) -> str:
         change=change_in_words(state.explained),
         head=head_name(_head_of(state, state.explained)),
         how=say(f"instead_{chosen.how}"),
-        before=probability(observed.written_probability, digits=3),
-        after=probability(chosen.written_probability, digits=3),
+        before=probability(observed.written_probability),
+        after=probability(chosen.written_probability),
     )
     return f"{told} {say('without_whose', **state.written_after)}"
 

@@ -18,8 +18,8 @@ from ui.shell import controls, markup, runs
 from ui.shell.settings import Ordinal
 from ui.views.fork import step_name
 from ui.views.view import Figures, Values, View, idea, needs_experiment
-from ui.wording import change_in_words, correlation, nats, say
-from viz.labels import visible_token
+from ui.wording import change_in_words, nats, say
+from viz.labels import decimal, visible_token
 
 STEP = Ordinal("sources_step", of="sentence")  # the written token in question; empty: where the change begins
 WIDTH = 160  # pixels of the list of steps
@@ -140,7 +140,7 @@ def _agreement(agreed: MethodAgreement, characters: int) -> str:
     of = min(3, characters)
     return say(
         "sources_agreement",
-        correlation=correlation(agreed.correlation),
+        correlation=decimal(agreed.correlation),
         first=say("sources_same" if agreed.top_1 else "sources_other"),
         shared=round(agreed.top_3 * of),
         of=of,

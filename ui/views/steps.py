@@ -129,7 +129,7 @@ def _values(say: Say, trace: AttentionTrace, row: int) -> dict[str, object]:
 
 
 def share(value: float) -> str:
-    return probability(value, digits=3)
+    return probability(value)
 
 
 def _explain(state: SentenceState) -> None:

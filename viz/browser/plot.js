@@ -109,6 +109,7 @@ class Plot {
     if (!this.listens) {
       this.listens = true;
       this.canvas.on("plotly_click", (event) => this.choose(event));
+      this.canvas.on("plotly_hover", () => setMinus(this.canvas.querySelector(".hoverlayer")));
     }
     if (this.cursor) this.point(this.cursor);
     this.asTable.hidden = !(this.stops()?.columns > 1); // bars that are pressed are no table
@@ -340,7 +341,7 @@ function placed({ x, y, text, customdata }) {
   const head = (column) => {
     const first = Array.from(x).indexOf(across[column]);
     const [kind, , place] = [customdata[first]].flat();
-    return typeof kind === "string" ? `${plain(text[first].split("<br>")[0])} ${place + 1}` : `${column + 1}`;
+    return typeof kind === "string" ? `${plain(text[first].split(/ [\d·]+<br>/)[0])} ${place + 1}` : `${column + 1}`;
   };
   return { rows: down.length, columns: across.length, head, number };
 }
@@ -348,6 +349,13 @@ function placed({ x, y, text, customdata }) {
 /** After the browser has painted the page. */
 function painted() {
   return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+}
+
+/** Plotly's hovers write a hyphen where its axes have a minus. */
+function setMinus(hovers) {
+  for (const text of hovers.querySelectorAll("text, tspan"))
+    for (const node of text.childNodes)
+      if (node.nodeType === Node.TEXT_NODE) node.data = node.data.replace(/^-(?=[\d.])/, "−");
 }
 
 /** A label as it is read: Plotly's own marks taken away. */

@@ -166,7 +166,7 @@ function nameOf({ names, texts }, token) {
   return Object.hasOwn(names, token) ? names[token] : filled(texts.token, { token });
 }
 
-const share = (probability) => probabilityText(probability, 3);
+const share = (probability) => probabilityText(probability);
 
 /** The colour of a weight in 0..1 on a scale of hexadecimal colours, as CSS. */
 function shade(scale, weight) {

@@ -92,13 +92,9 @@ def grid_words(say: Say) -> dict[str, Any]:
     }
 
 
-def mosaic_words(say: Say, kinds: Iterable[str]) -> dict[str, Any]:
-    """The words of ``head_mosaic``, ``role_mosaic`` and ``attention_effect_scatter``, as their arguments."""
-    return {
-        "names": {kind: say(f"kind_{kind}") for kind in kinds},
-        "layer_title": say("layer_label"),
-        "head_title": say("head_label"),
-    }
+def kind_names(say: Say, kinds: Iterable[str]) -> dict[str, str]:
+    """The name of each kind of attention."""
+    return {kind: say(f"kind_{kind}") for kind in kinds}
 
 
 class Trace(Protocol):

@@ -22,10 +22,10 @@ export function ems(text) {
 }
 
 /** Never written as certain or impossible: after >0.999 and <0.001 its log odds follow in brackets. */
-export function probabilityText(value, digits = 2) {
+export function probabilityText(value) {
   if (value >= CERTAIN[0]) return `${CERTAIN[1]} (${logOdds(value)})`;
   if (value < IMPOSSIBLE[0]) return `${IMPOSSIBLE[1]} (${logOdds(value)})`;
-  return value.toFixed(value >= 0.01 && value < 0.99 ? digits : 3);
+  return value.toFixed(3);
 }
 
 /** ln(p / (1 - p)), as labels.py writes it. */

@@ -119,7 +119,7 @@ function side(source, start, end, changes, old) {
 
 /** Whether the norm's list decided instead of the network, or what the network would rather have written. */
 function noteOf({ fromList, fix }, instead, say) {
-  if (fromList) return say("correction_from_list", { probability: probabilityText(fix, 3) });
+  if (fromList) return say("correction_from_list", { probability: probabilityText(fix) });
   return instead ? say("correction_instead_of", instead) : "";
 }
 

@@ -177,8 +177,8 @@ const NOTES_WITHOUT = [
 function told(say, change, off, [before, after]) {
   const shares = {
     change: inWords(say, change),
-    before: probabilityText(before.fix, 3),
-    after: probabilityText(after.fix, 3),
+    before: probabilityText(before.fix),
+    after: probabilityText(after.fix),
   };
   return say(off.length ? `without_reading_${after.outcome}` : "without_reading_on", shares);
 }
@@ -190,7 +190,7 @@ function verdictOf(say, both, off, named) {
     const { text, fix, outcome } = both?.[side] ?? {};
     const written = node("p", "written", both ? (text ?? say("without_no_end")) : "…");
     written.lang = "ko";
-    const made = () => say("without_probability", { probability: probabilityText(fix, 3) });
+    const made = () => say("without_probability", { probability: probabilityText(fix) });
     const share = both ? `${made()} · ${say(`without_${outcome}`)}` : "…";
     return node("div", "", node("p", "", name), written, node("p", "", share));
   });

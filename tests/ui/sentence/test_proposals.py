@@ -213,7 +213,7 @@ def test_a_card_names_the_words_the_kind_of_mistake_and_the_confidence(open_app)
     assert "<b>고갱</b>" in words(app)[0][0]
     assert card["kinds"] == [KO["mistake_slip"]]
     assert card["why"] == KO["mistake_slip_why"]
-    assert card["sure"] == KO["correction_sure"].format(words=KO["sure_sure"], confidence="0.96")
+    assert card["sure"] == KO["correction_sure"].format(words=KO["sure_sure"], confidence="0.960")
 
 
 def test_undoing_all_changes_rejects_what_was_accepted_too(open_app):

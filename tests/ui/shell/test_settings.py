@@ -1,6 +1,7 @@
 """Settings with a type, and controls that change them."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests.ui.hostile import TEXTS
 from ui.shell import controls, settings
@@ -75,3 +76,17 @@ def test_options_are_settings_whose_controls_stand_nowhere_else():
 def test_a_control_that_is_gone_changes_nothing(keep, arguments, monkeypatch):
     monkeypatch.setattr(controls.address, "put", pytest.fail)
     keep("confidence", *arguments)
+
+
+def test_a_control_that_was_moved_is_not_given_a_beginning_as_well():
+    def script():
+        import streamlit as st
+
+        from ui.shell.controls import seed
+
+        st.write(str([seed("own", 1)]))
+        st.session_state["own"] = 1  # as in a run that ended before its widgets were drawn
+        st.write(str([seed("own", 1), seed("own", 2)]))
+
+    app = AppTest.from_function(script).run()
+    assert [each.value for each in app.markdown] == ["[('own', 1)]", "[('own', None), ('own', None)]"]

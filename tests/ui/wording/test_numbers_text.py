@@ -21,7 +21,7 @@ korean, english = (partial(say_in, language) for language in ("ko", "en"))
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0.5, "0.50"),
+        (0.5, "0.500"),
         (0.0099, "0.010"),
         (0.004, "0.004"),
         (0.0004, "<0.001 (−7.8)"),
@@ -38,11 +38,11 @@ def test_a_probability_has_the_digits_it_needs_and_is_never_certain(value, text)
 @pytest.mark.parametrize(
     ("value", "minimum", "text"),
     [
-        (0.748, 0.75, "0.748"),
+        (0.7482, 0.75, "0.748"),
         (0.7499, 0.75, "0.7499"),
-        (0.75, 0.75, "0.75"),
-        (0.752, 0.75, "0.75"),
-        (0.694, 0.75, "0.69"),
+        (0.75, 0.75, "0.750"),
+        (0.752, 0.75, "0.752"),
+        (0.694, 0.75, "0.694"),
         (0.8296, 0.83, "0.8296"),
         (0.996, 1.0, "0.996"),
     ],

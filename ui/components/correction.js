@@ -271,14 +271,16 @@ function card(root) {
   const acts = node("p", "acts");
   for (const what of ["reject", "own", "test"].filter((each) => words[each]))
     acts.append(control(what, what, () => act(root, what), words[what]));
+  const corner = node("p", "corner");
   const arrows = { "‹": [words.previous, -1], "›": [words.next, 1] };
   if (made(root).length > 1)
     for (const [sign, [label, step]] of Object.entries(arrows)) {
       const arrow = control("step", `step${step}`, () => go(root, step), sign);
       arrow.title = arrow.ariaLabel = label;
-      acts.append(arrow);
+      corner.append(arrow);
     }
-  box.append(acts, shut);
+  corner.append(shut);
+  box.append(acts, corner);
   return box;
 }
 
@@ -290,9 +292,8 @@ function act(root, what) {
 }
 
 /**
- * Beside its word and over no picture: below its line where it ends above the pictures, else over the typed
- * text at the beginning of a text, above its line at the end; else wherever it is whole. It keeps off the
- * button that copies.
+ * Below its line where it ends above the three numbers, else below these, over the small maps: it lies neither
+ * over the typed text nor over menus. At the end of the window it is above its line.
  */
 function place(root) {
   root.querySelector(".list").style.top = `${root.querySelector(".bar").offsetHeight}px`;
@@ -304,18 +305,15 @@ function place(root) {
   const outer = root.getBoundingClientRect();
   const lines = [...word.getClientRects()];
   const { left, bottom } = lines.at(-1);
-  const above = lines[0].top - box.offsetHeight - 4;
-  const first = root.querySelector(".corrected").getBoundingClientRect().top - box.offsetHeight - 4;
-  const lowest = (writingOf(root) ?? root).getBoundingClientRect().bottom;
-  const end = Math.min(innerHeight, lowest) - box.offsetHeight - 4;
+  const writing = writingOf(root);
+  const lowest = writing?.getBoundingClientRect().bottom ?? outer.bottom;
+  const numbers = writing?.querySelector(".st-key-measured")?.getBoundingClientRect().top ?? outer.bottom;
+  const [below, above] = [bottom + 6, lines[0].top - box.offsetHeight - 4];
   const last = innerHeight - box.offsetHeight - 4;
-  const near = above - first < 3 * (lines[0].height + 8); // within three lines of its word
-  const over = first >= -12 && Math.max(0, first); // a line has so many empty pixels at its upper edge
-  const places = [bottom + 6 <= end && bottom + 6, near && over, above >= 0 && above];
-  const top = places.find(Number.isFinite) ?? Math.max(0, Math.min(bottom + 6, last));
-  const room = outer.width - box.offsetWidth;
-  const copy = root.querySelector(".copy").offsetWidth + 8;
-  box.style.left = `${Math.max(0, Math.min(left - outer.left, room < copy ? room : room - copy))}px`;
+  const ends = Math.min(last, numbers - box.offsetHeight);
+  const places = [below <= ends && below, lowest <= last && lowest, above >= 0 && above];
+  const top = places.find(Number.isFinite) ?? Math.max(0, Math.min(below, last));
+  box.style.left = `${Math.max(0, Math.min(left - outer.left, outer.width - box.offsetWidth))}px`;
   box.style.top = `${top - outer.top}px`;
 }
 

@@ -167,7 +167,7 @@ class Rule(NamedTuple):
         kind = match.reason.kinds[0]
         name = say["correction_layout" if kind == LAYOUT else f"mistake_{kind}"]
         if article is not None:
-            description = f"{article.article}: {article.ko if language == 'ko' else article.en}"
+            description = ": ".join(article.told(language))
         else:
             is_joined = kind == "spacing" and len(match.right) < len(match.wrong)
             rules = ", ".join(say[f"rule_{rule}"] for rule in match.reason.rules[:SHOWN_RULES])

@@ -11,7 +11,7 @@ from model.trace.trace import AttentionTrace, Selection
 from ui.shell import address
 from viz import number_text
 from viz.browser.texts import LANGUAGES, Say, table, visible, what_happened
-from viz.labels import decimal, visible_token, weight
+from viz.labels import capital, decimal, visible_token, weight
 
 
 def language() -> str:
@@ -95,15 +95,6 @@ def change_in_words(change: Change) -> str:
     """One change as plain text, blanks visible."""
     wrong, right = (visible_token(side, LONGEST_SIDE) for side in (change.wrong, change.right))
     return say(f"edits_{what_happened(change)}", wrong=wrong, right=right)
-
-
-def capital(text: str) -> str:
-    """``text`` with a capital letter at its beginning, as a sentence has it.
-
-    >>> capital("layer 1"), capital("")
-    ('Layer 1', '')
-    """
-    return text[:1].upper() + text[1:]
 
 
 def _side_of(change: Change, kind: str) -> tuple[int, int]:
@@ -206,13 +197,18 @@ def tex(number: float, digits: int = 2) -> str:
     >>> tex(-1.5)
     '(-1.5)'
     """
-    text = number_text(number, digits).replace("−", "-").replace("∞", r"\infty")
+    text = tex_alone(number, digits)
     return f"({text})" if text.startswith("-") else text
+
+
+def tex_alone(number: float, digits: int = 2) -> str:
+    """A rounded number that follows no sign: a result, or the whole of a fraction's part."""
+    return number_text(number, digits).replace("−", "-").replace("∞", r"\infty")
 
 
 def tex_softmax(logit: float) -> str:
     """The share of one logit s among all of them."""
-    return rf"\frac{{\exp({tex(logit).strip('()')})}}{{\sum_j \exp(s_j)}}"
+    return rf"\frac{{\exp({tex_alone(logit)})}}{{\sum_j \exp(s_j)}}"
 
 
 def tex_aligned(left: str, right: Sequence[str]) -> str:
@@ -234,8 +230,12 @@ def tex_dot(one: Sequence[float], other: Sequence[float], most: int, together: i
 def tex_weighted_sum(weights: np.ndarray, vectors: np.ndarray, most: int = 3) -> list[str]:
     """(K,), (K, v): the ``most`` heaviest terms of the sum, in the order of the keys, each on its line."""
     heaviest = sorted(np.argsort(-weights, kind="stable")[:most])
-    terms = [rf"{tex(weights[key])} \cdot {tex_vector(vectors[key])}" for key in heaviest]
+    terms = [rf"{tex_alone(weights[key], 3)} \cdot {_tex_factor(vectors[key])}" for key in heaviest]
     return _sum(terms, len(weights) > most, together=1)
+
+
+def _tex_factor(numbers: Sequence[float]) -> str:
+    return tex(numbers[0]) if len(numbers) == 1 else tex_vector(numbers)
 
 
 def _sum(terms: list[str], more: bool, together: int) -> list[str]:
@@ -251,6 +251,6 @@ def tex_vector(numbers: Sequence[float]) -> str:
     '1'
     """
     if len(numbers) == 1:
-        return tex(numbers[0])
-    inside = ",\\ ".join(number_text(number).replace("−", "-") for number in numbers)
+        return tex_alone(numbers[0])
+    inside = ",\\ ".join(map(tex_alone, numbers))
     return rf"[{inside}]"

@@ -118,7 +118,7 @@ def _numbers_below(rows: Sequence[Amount], starts: Sequence[float]) -> dict:
         "type": "scatter",
         "x": [starts[number] for number in found],
         "y": found,
-        "text": [_number(rows[number].value) for number in found],
+        "text": [decimal(rows[number].value, signed=True) for number in found],
         "mode": "text",
         "textposition": "middle right",
         "textfont": {"size": _TYPE},

@@ -157,6 +157,16 @@ def _shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip(_ZERO_WIDTH_JOINER) + "…"
 
 
+def capital(text: str) -> str:
+    """``text`` with a capital letter at its beginning, as a sentence has it.
+
+    Example:
+        >>> capital("layer 1"), capital("")
+        ('Layer 1', '')
+    """
+    return text[:1].upper() + text[1:]
+
+
 def decimal(value: float, digits: int = 2, *, signed: bool = False) -> str:
     """A number with ``digits`` decimals and a minus as wide as a digit; a dash for nan. A rounded 0 is +0.
 
@@ -195,14 +205,14 @@ def weight(value: float) -> str:
 
 def weight_text(value: float, hidden: bool = False) -> str:
     """A softmax as a table shows it. It is 0 where a mask makes it so (``hidden``), and nowhere else: values
-    that would be rounded to 0 or 1 become <0.01 and >0.99.
+    that would be rounded to 0 or 1 become <0.001 and >0.999.
 
     Example:
-        >>> weight_text(0.004), weight_text(0.0, hidden=True), weight_text(0.25)
-        ('<0.01', '0', '0.25')
+        >>> weight_text(0.0004), weight_text(0.0, hidden=True), weight_text(0.25)
+        ('<0.001', '0', '0.250')
     """
     if hidden or np.isnan(value) or value >= 1:
         return number_text(value)
-    if value < 0.005:
-        return "<0.01"
-    return ">0.99" if value >= 0.995 else number_text(value)
+    if value < IMPOSSIBLE[0]:
+        return IMPOSSIBLE[1]
+    return CERTAIN[1] if value >= CERTAIN[0] else f"{value:.3f}"

@@ -172,7 +172,7 @@ def _sentence(sentence: SentenceCorrection, first: int) -> dict[str, Any]:
         reason = reason_of(change, sentence.source, text)
         if (article := reason.article) is not None:
             named = AND.join(kind for kind in reason.kinds if kind != "spacing") or "spacing"
-            written["article"] = [named, article.article, article.ko, article.en]
+            written["article"] = [named, *article.told("ko"), *article.told("en")[::-1]]
     return {**_named(sentence, "start source text"), "proposed": proposed, "changes": changes}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from model.analysis.kinds import school_kind
 from model.correction.rules import portable_rules
-from model.norm.articles import explained
+from model.norm.articles import explained, in_english
 from model.norm.kinds import kinds
 from model.text.pronunciation import sound_the_same
 
@@ -101,8 +101,9 @@ def rules() -> dict[str, Any]:
     """``model.correction.rules.portable_rules`` as JSON, its patterns in JavaScript.
 
     The articles of the norm have the numbers that rows give: a teacher's kind, the article, its content
-    in Korean and in English. Each has two, for rows of which both spellings sound the same and for others.
-    ``reasons`` has the same of each pair of patterns ``reason_0_right`` and ``reason_0_wrong``.
+    in Korean and in English, its name in English. Each has two, for rows of which both spellings sound the
+    same and for others. ``reasons`` has the same of each pair of patterns ``reason_0_right`` and
+    ``reason_0_wrong``.
 
     Example:
         >>> rules()["patterns"]["boundary"]["flags"]
@@ -110,12 +111,12 @@ def rules() -> dict[str, Any]:
     """
     known = portable_rules()._asdict()
     articles = [
-        [school_kind(each.name, by_ear), each.article, each.ko, each.en]
+        [school_kind(each.name, by_ear), each.article, each.ko, each.en, in_english(each.article)]
         for by_ear in (True, False)
         for each in kinds().values()
     ]
     known["keys"]["misspellings"] = _with_sounds(known["keys"]["misspellings"])
     known_mistakes = [article for _, _, article in explained()]
-    reasons = [[school_kind(each.kind), each.article, each.ko, each.en] for each in known_mistakes]
+    reasons = [[school_kind(each.kind), *each.told("ko"), *each.told("en")[::-1]] for each in known_mistakes]
     patterns = {name: javascript(each) for name, each in known["patterns"].items()}
     return known | {"patterns": patterns, "keys": known["keys"] | {"articles": articles, "reasons": reasons}}

@@ -33,6 +33,32 @@ class Article:
     ko: str
     en: str
 
+    def told(self, language: str) -> tuple[str, str]:
+        """The name of the article and its content, in Korean ("ko") or else in English.
+
+        >>> Article("한글 맞춤법 제27항 붙임 2", "", "", "Whole words.").told("en")
+        ('Hangul Orthography, Article 27, Appendix 2', 'Whole words.')
+        """
+        return (self.article, self.ko) if language == "ko" else (in_english(self.article), self.en)
+
+
+_IN_ENGLISH = {
+    r"표준국어대사전": "Standard Korean Language Dictionary",
+    r"한글 맞춤법 ": "Hangul Orthography, ",
+    r"표준어 규정 ": "Standard Language Regulations, ",
+    r"제(\d+)항": r"Article \1",
+    r" 붙임": ", Appendix",
+    r" 다만": ", proviso",
+    r"(Article \d+) (\d)": r"\1, No. \2",
+}
+
+
+def in_english(article: str) -> str:
+    """The name of an article of the norm in English."""
+    for korean, english in _IN_ENGLISH.items():
+        article = re.sub(korean, english, article)
+    return article
+
 
 def article_of(wrong: str, right: str, before: str, after: str) -> Article | None:
     """The article by which ``right`` is right and ``wrong`` is wrong.
@@ -198,7 +224,7 @@ def explanation_of(wrong: str, right: str, before: str, after: str) -> Article |
     ``before`` and ``after``: the text around them, rightly spelt.
 
     >>> explanation_of("의", "이", "정말 어", "없는 일").ko
-    "'어의'가 아니라 '어이'예요: 어이없다, 어이가 없다."
+    "‘어의’가 아니라 ‘어이’예요: 어이없다, 어이가 없다."
     >>> explanation_of("업", "없", "쓸모", "는 일").article
     '한글 맞춤법 제26항'
     """

@@ -150,12 +150,12 @@ def test_a_softmax_is_0_only_where_a_mask_makes_it_so():
         ["÷√d", "+ mask", "softmax"],
     )
     weights = [trace for trace in figure.data if trace.type == "heatmap"][1]
-    assert [list(row) for row in weights.text] == [[">0.99"], ["<0.01"], ["0"]]
+    assert [list(row) for row in weights.text] == [[">0.999"], ["<0.001"], ["0"]]
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "<0.01"), (0.004, "<0.01"), (0.006, "0.01"), (0.99, "0.99"), (0.996, ">0.99"), (1.0, "1")],
+    [(0.0, "<0.001"), (0.004, "0.004"), (0.99, "0.990"), (0.9996, ">0.999"), (1.0, "1")],
 )
 def test_a_weight_is_never_rounded_to_none_or_all(value, text):
     assert weight_text(value) == text

@@ -13,6 +13,7 @@ from string import Formatter
 from typing import Any
 from urllib.parse import quote
 
+from model.norm.articles import in_english
 from training.documents.tables import SIDES, in_language
 
 PLANS = {"20": 20, "30": 30, "50": 50, "answer": 50}  # minutes of each plan
@@ -114,7 +115,8 @@ def _values_of(facts: Mapping[str, Any], language: str) -> dict[str, Any]:
         **laboratory,
         **facts,
         **{f"{name}_told": _named(head, language) for name, head in named.items()},
-        "rule": facts["rule"][language],
+        "rule": facts["rule"][language].rstrip("."),
+        "article": facts["article"] if language == "ko" else in_english(facts["article"]),
         "row": facts["step"] - 1,
         "beyond_column": facts["beyond"]["position"] - 1,
         "head_column": facts["head"]["position"] - 1,

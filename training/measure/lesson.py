@@ -181,13 +181,13 @@ def _step_facts(trace: AttentionTrace, change: Change, row: int) -> dict[str, An
     """The candidates of the step that writes the fix, with the numbers that the page shows beside them."""
     assert trace.alternative_probabilities is not None and trace.log_probabilities is not None
     shares = [
-        (visible_token(token), probability(float(share), digits=3))
+        (visible_token(token), probability(float(share)))
         for token, share in zip(trace.alternatives[row], trace.alternative_probabilities[row], strict=True)
     ]
     return {
         "candidates_of_step": shares[:3],
-        "fix": probability(change.fix_probability or 0.0, digits=3),
-        "keep": probability(change.keep_probability or 0.0, digits=3),
+        "fix": probability(change.fix_probability or 0.0),
+        "keep": probability(change.keep_probability or 0.0),
         "odds": log_odds(float(np.exp(np.float64(trace.log_probabilities[row])))),
     }
 
@@ -198,8 +198,8 @@ def _head_facts(trace: AttentionTrace, change: Change, changes: Sequence[Change]
     layer, head = (int(each) for each in np.unravel_index(share.argmax(), share.shape))
     weights = trace.attention(CROSS)[layer, head, row]
     looked = _cell(trace, weights, int(weights.argmax()))
-    looked["weight"] = f"{weights.max():.2f}"  # as the view tells it
-    return {"layer": layer + 1, "head": head + 1, "share": f"{share.max():.2f}", **looked}
+    looked["weight"] = f"{weights.max():.3f}"  # as the view tells it
+    return {"layer": layer + 1, "head": head + 1, "share": f"{share.max():.3f}", **looked}
 
 
 def _writer_facts(corrector: Corrector, sentence: SentenceCorrection, change: Change) -> dict[str, Any]:
@@ -212,7 +212,7 @@ def _writer_facts(corrector: Corrector, sentence: SentenceCorrection, change: Ch
     assert most.layer is not None and most.head is not None
     row = sentence.trace.attention(CROSS)[most.layer, most.head, found.questions[number].row]
     looked = _cell(sentence.trace, row, int(row.argmax()))
-    looked["weight"] = f"{row.max():.2f}"  # as the view tells it
+    looked["weight"] = f"{row.max():.3f}"  # as the view tells it
     name = _name_of(Head(CROSS, most.layer, most.head))
     place = {"kind": CROSS, "layer": most.layer + 1, "head": most.head + 1}
     return {"name": name, **place, "nats": f"{most.nats:+.2f}".replace("-", "−"), **looked}
@@ -232,13 +232,13 @@ def _laboratory_facts(
     looker, rank = effects.rank_of_looker()
     swapped = _head_of(chosen.replaced[0]) if chosen.replaced else strongest[0]
     _, versions = replaced_for_change(corrector, Edit(source, text, change), swapped)
-    replaced = {each.how: (probability(each.written_probability, digits=3), each.text) for each in versions}
+    replaced = {each.how: (probability(each.written_probability), each.text) for each in versions}
     return {
         "strongest": list(map(_name_of, strongest)),
         "undone_by": chosen.undone_by,
-        "before": probability(shares[0], digits=3),
-        "alone": [alone[0], probability(shares[1], digits=3), texts[1]] if alone else None,
-        "all_five": [probability(shares[2], digits=3), texts[2]],
+        "before": probability(shares[0]),
+        "alone": [alone[0], probability(shares[1]), texts[1]] if alone else None,
+        "all_five": [probability(shares[2]), texts[2]],
         "looker": _name_of(looker),
         "looker_rank": rank,
         "heads": len(effects.heads),

@@ -29,6 +29,7 @@ from ui.export.page import Choices, Experiment
 from ui.shell import address, controls, markup
 from ui.views import heatmap, lines, steps
 from ui.wording import say
+from viz.labels import capital
 
 if TYPE_CHECKING:
     from ui.sentence.state import SentenceState
@@ -350,7 +351,8 @@ def experiment(state: SentenceState, opened: View) -> Experiment | None:
     made = opened.figures(state, values) if opened.figures and opened.message(state) is None else {}
     if not made:
         return None
-    told = opened.describe(state, values), *opened.paragraphs(state, values), *opened.notes(state, values)
+    sentence, more = opened.describe(state, values), opened.paragraphs(state, values)
+    told = capital(sentence), *more, *opened.notes(state, values)
     return Experiment(say(f"view_{opened.name}"), told, made, opened.intervenes)
 
 

@@ -165,9 +165,8 @@ class CalculationStep:
 def _list_steps(steps: DotProduct, unscaled: bool) -> list[CalculationStep]:
     """The steps in their order; the line worked out is of the first query's best key."""
     best = int(steps.weights[0].argmax())
-    product, score, weight = (
-        wording.tex(table[0, best]) for table in (steps.products, steps.scaled, steps.weights)
-    )
+    product, score = (wording.tex_alone(table[0, best]) for table in (steps.products, steps.scaled))
+    weight = wording.tex_alone(steps.weights[0, best], 3)
     queries, keys = _named("q", len(steps.query)), _named("k", len(steps.key))
     terms = wording.tex_dot(steps.query[0], steps.key[best], MOST_COLUMNS, together=2)
     worked = wording.tex_aligned(rf"q_1 \cdot k_{best + 1}", [*terms, f"= {product}"])

@@ -242,10 +242,10 @@ def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> 
     kinds, article = reason.kinds, reason.article
     found: dict = {"kinds": tuple(say(f"mistake_{kind}") for kind in kinds)}
     if article is not None:
-        told = article.ko if language() == "ko" else article.en
+        name, told = article.told(language())
         if kinds[0] == "word":
             told = f"{say('mistake_word_why')} {told}"
-        found |= {"article": "" if article.article in told else article.article, "why": told}
+        found |= {"article": "" if name in told else name, "why": told}
     else:
         joined = kinds[0] == "spacing" and len(change.right) < len(change.wrong)
         rules = ", ".join(say(f"rule_{rule}") for rule in reason.rules)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from viz.labels import capital
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -52,9 +54,9 @@ def colour_key(colours: Sequence[str], low: str, high: str) -> None:
 
 
 def told(text: str, kind: str = "") -> None:
-    """The sentence above a picture. It has room for two lines; a longer one can be scrolled, also with the
-    keyboard."""
-    st.html(f'<p class="{f"told {kind}".strip()}" tabindex="0">{escape(text)}</p>')
+    """The sentence above a picture, with a capital letter at its beginning. It has room for two lines; a
+    longer one can be scrolled, also with the keyboard."""
+    st.html(f'<p class="{f"told {kind}".strip()}" tabindex="0">{escape(capital(text))}</p>')
 
 
 def corrected(source: str, changes: Sequence[tuple[int, int, str]]) -> None:

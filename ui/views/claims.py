@@ -14,7 +14,7 @@ from ui.views.circuit import node_name
 from ui.views.drawings import before_after
 from ui.views.logit_lens import places
 from ui.views.view import Figures, Values, View, idea, needs_activations
-from ui.wording import change_in_words, nats, say, share_kept
+from ui.wording import change_in_words, language, nats, say, share_kept
 from viz.labels import visible_token, weight
 
 TOLD, PICTURE = "told", "picture"
@@ -91,7 +91,7 @@ def _article(state: SentenceState, contrast: Contrast) -> str | None:
     elif " " in right:
         wrong = spaced_as(right, wrong) or wrong
     found = explanation_of(wrong, right, before, after)
-    return found.article if found and "항" in found.article else None  # a dictionary names no rule
+    return found.told(language())[0] if found and "항" in found.article else None  # a dictionary names no rule
 
 
 def _numbers(claim: Claim) -> str:

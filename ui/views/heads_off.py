@@ -236,7 +236,7 @@ def _observed(state: SentenceState, values: Values) -> str:
     found = _effects(state, values)
     looker, rank = found.rank_of_looker()
     return say(
-        "without_reading",
+        "without_reading_first" if rank == 1 else "without_reading",
         change=change_in_words(state.explained),
         looker=head_name(looker),
         rank=rank,

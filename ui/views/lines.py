@@ -138,7 +138,7 @@ def describe(state: SentenceState, values: Values) -> str:
     )
     return say(
         "lines_reading_one" if distance[row] else "lines_reading_straight",
-        place=wording.capital(_place(state, heads[0])),
+        place=_place(state, heads[0]),
         straight=straight[0],
         distance=int(distance[row]),
         **_edge(state, heads[0], row, int(strongest[0][row])),

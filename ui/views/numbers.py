@@ -159,7 +159,7 @@ def _vectors(state: SentenceState, steps: DotProduct, row: int, shown: np.ndarra
 def _scores(state: SentenceState, steps: DotProduct, shown: np.ndarray) -> Panel:
     """Product, scaling, mask and softmax: a row of numbers for each key."""
     best = int(steps.weights[0].argmax())
-    product, score = (wording.tex(t[0, best]) for t in (steps.products, steps.scaled))
+    product, score = (wording.tex_alone(table[0, best]) for table in (steps.products, steps.scaled))
     worked, largest = wording.tex_dot(steps.query[0], steps.key[best], most=4), weight(steps.weights[0, best])
     formula = (
         wording.tex_aligned(rf"q_t \cdot k_{{{best + 1}}}", [*worked, f"= {product}"]),
@@ -190,7 +190,7 @@ def _sum(state: SentenceState, steps: DotProduct, shown: np.ndarray) -> Panel:
     formula = (
         r"o_t = \sum_s \alpha_{ts}\, v_s",
         r"v_s = y_s W^V",
-        wording.tex_aligned("o_{t,1}", [*terms, f"= {wording.tex(steps.output[0, 0])}"]),
+        wording.tex_aligned("o_{t,1}", [*terms, f"= {wording.tex_alone(steps.output[0, 0])}"]),
     )
     titles = (say("numbers_sum_rows"), say("dimension_axis"))
     return Panel("sum", formula, _matrix(state, table, rows, titles))

@@ -20,10 +20,10 @@ from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup, runs
 from ui.shell.settings import Choice, register
 from ui.views.view import file_name, may_switch_off, open_head, picture_title
-from ui.wording import capital, change_in_words, percent, say
+from ui.wording import change_in_words, percent, say
 from viz.browser.texts import grid_words
 from viz.figure import Specification
-from viz.labels import decimal
+from viz.labels import capital, decimal
 from viz.theme import palette
 
 ORDER = Choice("order", ("place", "entropy", "distance", "edit"))  # of the heads

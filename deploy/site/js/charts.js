@@ -133,8 +133,8 @@ export function numberText(value, digits = 2) {
 
 function weightText(value, isHidden) {
   if (isHidden || value === null || value >= 1) return numberText(value);
-  if (value < 0.005) return "<0.01";
-  return value >= 0.995 ? ">0.99" : numberText(value);
+  if (value < 0.0005) return "<0.001";
+  return value >= 0.9995 ? ">0.999" : value.toFixed(3);
 }
 
 /** Four digits, as Python's format "g" writes them. */

@@ -140,8 +140,9 @@ function isBounded(text, start, end, boundary, { patterns }) {
 }
 
 /**
- * [kind, article, Korean, English] of a well-known mistake, else of the longest row of the norm that makes this
- * change, as model/norm/reasons.py and articles.py find it; undefined without one. Two kinds are joined by +.
+ * [kind, article, Korean, English, its name in English] of a well-known mistake, else of the longest row of
+ * the norm that makes this change, as model/norm/reasons.py and articles.py find it; undefined without one.
+ * Two kinds are joined by +.
  */
 export function articleOf({ wrong, right, sourceStart, sourceEnd }, source, rules) {
   const [before, after] = [source.slice(0, sourceStart), source.slice(sourceEnd)];

@@ -138,8 +138,9 @@ function cardOf(change, write, say) {
   const letters = (text) => [...text].filter((character) => !isSpace(character)).join("");
   const spaced = letters(change.wrong) === letters(change.right);
   const kind = !spaced ? "spelling" : change.right.length < change.wrong.length ? "joined" : "spacing";
-  const [named, article, ko, en] = change.article ?? [spaced ? "spacing" : "spelling", "", "", ""];
-  const told = document.documentElement.lang === "ko" ? ko : en;
+  const unknown = [spaced ? "spacing" : "spelling", "", "", "", ""];
+  const [named, korean, ko, en, english] = change.article ?? unknown;
+  const [article, told] = document.documentElement.lang === "ko" ? [korean, ko] : [english, en];
   const known = `${named === "word" ? `${say("mistake_word_why")} ` : ""}${told}`;
   const sureness = confidence(change);
   const level = Object.keys(SURE).find((name) => sureness >= SURE[name]);

@@ -17,11 +17,13 @@ from engine.question import AnswerCache
 from ui.asking import loaders, models
 from ui.classroom.session import Membership
 from ui.components import figures
-from ui.sentence.decisions import corrected, shown
+from ui.components.diagram import diagram
+from ui.parts import network_parts, page_pictures
+from ui.sentence.decisions import corrected, reason_in_words, shown
 from ui.sentence.stage import chosen_map, chosen_view, of_one_head
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup, runs
-from ui.views import TABS, heatmap, numbers, predict
+from ui.views import TABS, heatmap, numbers, overview, predict
 from ui.views import lines as lines_view
 from ui.views import steps as steps_view
 from ui.views.view import View, file_name, picture_title
@@ -73,6 +75,7 @@ class Picture:
     intervened: bool
     parts: tuple[ShownPart, ...]
     paragraphs: tuple[str, ...] = ()
+    card: str = ""  # the reason of the change in focus
 
 
 def show(mine: Membership, state: State) -> None:
@@ -81,7 +84,7 @@ def show(mine: Membership, state: State) -> None:
     if state.shown is None:
         st.info(say("class_nothing_shown"))
         return
-    if state.shown.page in TABS:
+    if state.shown.page in (*TABS, *_OTHERS):
         picture = _picture(state.shown)
         if picture is None:
             st.info(say("class_no_picture"))
@@ -121,7 +124,7 @@ def _kept(key: Hashable, page: str) -> Picture | None:
     seen = sentence_state()
     if seen is None:
         return None
-    picture = _make(page, seen)
+    picture = _make(page, seen) if page in TABS else _of_page(page, seen)
     size = sum(len(str(data)) for _, data in picture.parts)
     return _CACHE.get(key, lambda: (picture, size))
 
@@ -140,7 +143,28 @@ def _make(page: str, seen: SentenceState) -> Picture:
         view.intervenes,
         _parts(view, seen, values),
         tuple(view.paragraphs(seen, values)),
+        "" if seen.change is None else reason_in_words(seen.change, seen.sentence),
     )
+
+
+_OTHERS = ("masks", "positions", "network")  # pages without views whose pictures a phone shows
+
+
+def _of_page(page: str, seen: SentenceState) -> Picture:
+    """The main picture of one of _OTHERS."""
+    if page == "network":
+        sketch = network_parts.sketch_of(seen.corrector, seen.sentence)
+        parts: tuple[ShownPart, ...] = (("diagram", network_parts.drawing(sketch, seen.theme)),)
+        return Picture(seen.sentence.source, (), network_parts.describe(sketch), False, parts)
+    if page == "positions":
+        told, made = page_pictures.encoding(seen.theme)
+    else:
+        batch = page_pictures.batch()
+        told, made = page_pictures.masks(batch, page_pictures.shortest(batch), seen.theme)
+    found: list[ShownPart] = []
+    for name, (figure, label) in made.items():
+        found += [("described", {"text": label, "kind": "label"}), _plot(seen, name, figure, label)]
+    return Picture(seen.sentence.source, (), told, False, tuple(found))
 
 
 def _told(view: View, seen: SentenceState, values: dict) -> str:
@@ -165,6 +189,9 @@ def _parts(view: View, seen: SentenceState, values: dict) -> tuple[ShownPart, ..
     made = made_of(seen, values)
     names = made if view.opened is None else [name for name in view.opened(seen, values) if name in made]
     parts = list(_marks(view, seen))
+    if view.name == "heatmap" and overview.is_ranked(seen):
+        parts.append(("described", {"text": overview.ranking_in_words(seen), "kind": "note"}))
+        parts.append(_plot(seen, "overview", overview.picture(seen), say("overview_label")))
     for name in names:
         figure, label = made[name]
         if name in view.beside:
@@ -202,6 +229,8 @@ def _marks(view: View, seen: SentenceState) -> tuple[ShownPart, ...]:
 
 def _draw(picture: Picture) -> None:
     markup.corrected(picture.source, picture.changes)
+    if picture.card:
+        markup.paragraph(picture.card, "note")
     markup.told(picture.told, "intervened" if picture.intervened else "")
     for number, (component, data) in enumerate(picture.parts):
         key = f"class_{component}_{number}"
@@ -216,6 +245,8 @@ def _draw(picture: Picture) -> None:
                 markup.marked(data["tokens"])
             case "formulas":
                 _write(data)
+            case "diagram":
+                diagram(data, key, lambda part: None)
             case "described":
                 markup.paragraph(data["text"], data["kind"])
     for each in picture.paragraphs:

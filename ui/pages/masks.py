@@ -1,8 +1,6 @@
 """Page of attention masks: those of a small batch, before and after the softmax."""
 
-import unicodedata
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -21,15 +19,14 @@ from model.text.tokenizer import pad
 from ui.asking import loaders, models
 from ui.components import figures
 from ui.components.figures import MOST_COLUMNS_ON_A_PHONE
+from ui.parts import page_pictures
 from ui.shell import address, controls, header, markup
 from ui.shell.runs import spinner
 from ui.wording import percent, say
-from viz.labels import visible_token
 
 FEWEST, MOST = 2, 5  # sentences of a batch
 LONGEST = 30  # characters of each, so that every cell can still be seen
-HALF, THIRD = 440, 260  # pixels of a map beside one other, or two
-PADDING = "∅"  # as narrow as a character, unlike <pad>
+HALF = 440  # pixels of a map beside another one
 FORMULAS = {
     ("logits", "without"): "S",
     ("weights", "without"): r"\mathrm{softmax}(S)",
@@ -52,7 +49,7 @@ def main() -> None:
         entry = models.choose()
     padding = max(map(len, sentences)) - len(sentences[number])
     with seen:
-        _show_masks(sentences[number], padding)
+        _show_masks(sentences, number)
     corrector = models.load_inside(entry)
     if corrector is None or not _is_usable(sentences, corrector.config.max_length):
         return
@@ -71,8 +68,7 @@ def _type_batch() -> list[str]:
         on_change=lambda: address.put("batch", st.session_state[key]),
         height=130,
     )
-    lines = unicodedata.normalize("NFC", address.get("batch")).splitlines()
-    return [line.strip() for line in lines if line.strip()]
+    return page_pictures.batch()
 
 
 def _is_usable(sentences: list[str], longest: int) -> bool:
@@ -88,12 +84,11 @@ def _is_usable(sentences: list[str], longest: int) -> bool:
 def _choose_sentence(sentences: list[str]) -> int:
     """Which sentence to look into, counted from 0; the shortest has the most padding and is offered first."""
     numbers = [str(number + 1) for number in range(len(sentences))]
-    shortest = min(range(len(sentences)), key=lambda number: len(sentences[number]))
     chosen = controls.pick(
         "batch_row",
         numbers,
         lambda number: f"{number}. {sentences[int(number) - 1]}",
-        otherwise=numbers[shortest],
+        otherwise=numbers[page_pictures.shortest(sentences)],
     )
     return int(chosen) - 1
 
@@ -119,8 +114,11 @@ def _show_batch(sentences: list[str], ids: np.ndarray) -> None:
     )
     names = [say("masks_sentence_number", number=number + 1) for number in range(len(sentences))]
     columns = [str(position + 1) for position in range(length)]
-    _show_map("padding_batch", _named_hidden()(padded=hidden), names, columns, None)
-    tokens = [_source_tokens(sentence, length - len(sentence) - 1) for sentence in sentences]
+    figure = page_pictures.mask_map(
+        page_pictures.named_hidden()(padded=hidden), names, columns, None, controls.theme()
+    )
+    _draw("padding_batch", figure, len(columns), "masks-padding-batch")
+    tokens = [page_pictures.source_tokens(sentence, length - len(sentence) - 1) for sentence in sentences]
     rows = {}
     for number, (row, numbers) in enumerate(zip(tokens, ids.tolist(), strict=True), start=1):
         rows[say("masks_row_tokens", number=number)] = row
@@ -130,77 +128,18 @@ def _show_batch(sentences: list[str], ids: np.ndarray) -> None:
     markup.paragraph(say("masks_ids_note"), "note")
 
 
-def _source_tokens(sentence: str, padding: int) -> tuple[str, ...]:
-    return (*map(visible_token, sentence), "</s>", *[PADDING] * padding)
-
-
-def _named_hidden() -> Callable[..., viz.Hidden]:
-    """``viz.Hidden`` with the words of the page's legend."""
-    return partial(viz.Hidden, masked_name=say("masks_masked"), padded_name=say("masks_padded"))
-
-
-def _show_map(
-    name: str, hidden: viz.Hidden, rows: Sequence[str], columns: Sequence[str], design_width: float | None
-) -> None:
-    """A mask: 1 where a row may look, hatched or dotted where it may not."""
-    shape = (len(rows), len(columns))
-    figure = viz.number_heatmap(
-        np.where(hidden.cells(shape), np.nan, 1.0),
-        rows,
-        columns,
-        scale=viz.WEIGHT,
-        largest=4.0,
-        hidden=hidden,
-        numbers=True,
-        titles=("", ""),
-        hover=(say("hover_query"), say("hover_key"), say("masks_allowed")),
-        design_width=design_width,
-        legend_lines=2 if design_width else 1,
-        theme=controls.theme(),
-    )
-    _draw(name, figure, len(columns), f"masks-{name.replace('_', '-')}")
-
-
 def _draw(name: str, figure: go.Figure, columns: int, file_name: str) -> None:
     with st.container(key=f"wide_figure_{name}" if columns > MOST_COLUMNS_ON_A_PHONE else f"figure_{name}"):
         figures.draw(figure, f"masks_{name}", file_name)
 
 
-def _show_masks(sentence: str, padding: int) -> None:
-    rows, columns = _axes("decoder_attention", sentence, padding)
-    padded, later = _padded_cells(len(rows), padding), hidden_by_look_ahead(len(rows))
-    hide = _named_hidden()
-    masks = {
-        "padding": hide(padded=padded),
-        "look_ahead": hide(masked=later),
-        "both_map": hide(masked=later, padded=padded),
-    }
-    for place, (name, hidden) in zip(st.columns(3, gap="medium"), masks.items(), strict=True):
+def _show_masks(sentences: Sequence[str], number: int) -> None:
+    told, made = page_pictures.masks(sentences, number, controls.theme())
+    for place, (name, (figure, heading)) in zip(st.columns(3, gap="medium"), made.items(), strict=True):
         with place:
-            st.subheader(say(f"masks_{name}_heading"))
-            _show_map(name, hidden, rows, columns, THIRD)
-    markup.paragraph(
-        say(
-            "masks_both_reading" if padding else "masks_both_reading_no_padding",
-            cells=padded.size,
-            later=int(later.sum()),
-            added=int((padded & ~later).sum()),
-        ),
-        "reading",
-    )
-
-
-def _axes(kind: str, sentence: str, padding: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(row tokens, column tokens) of a sentence that is written as it was read, with its padding."""
-    read = _source_tokens(sentence, padding)
-    if kind != "decoder_attention":
-        return read, read
-    return read, ("<s>", *read[: len(sentence)], *read[len(sentence) + 1 :])
-
-
-def _padded_cells(length: int, padding: int) -> np.ndarray:
-    """(Q, K) bool with Q = K = ``length``, True in the columns of the padding, which ends each row."""
-    return np.broadcast_to(np.arange(length) >= length - padding, (length, length))
+            st.subheader(heading)
+            _draw(name, figure, len(sentences[number]) + 1, f"masks-{name.replace('_', '-')}")
+    markup.paragraph(told, "reading")
 
 
 def _show_logits(sentence: str, padding: int, corrector: loaders.EngineCorrector) -> None:
@@ -211,12 +150,12 @@ def _show_logits(sentence: str, padding: int, corrector: loaders.EngineCorrector
     kind, layer, head = _choose_head(found)
     projections = found[kind]
     query, key, value = (getattr(projections, name)[layer, head] for name in ("query", "key", "value"))
-    padded = _padded_cells(len(key), padding)
+    padded = page_pictures.padded_cells(len(key), padding)
     later = hidden_by_look_ahead(len(key)) if kind == "decoder_attention" else None
-    hidden = _named_hidden()(masked=later, padded=padded)
+    hidden = page_pictures.named_hidden()(masked=later, padded=padded)
     cells = hidden.cells(padded.shape)
     without, with_mask = (dot_product_attention(query, key, value, mask) for mask in (None, ~cells))
-    rows, columns = _axes(kind, sentence, padding)
+    rows, columns = page_pictures.axes(kind, sentence, padding)
     markup.paragraph(_describe(without, cells, rows, len(sentence) + 1), "reading")
     largest = float(np.abs(without.scaled).max())
     file_end = f"{kind.replace('_', '-')}-layer{layer + 1}-head{head + 1}"

@@ -3,17 +3,14 @@
 import pandas as pd
 import streamlit as st
 
-from engine import questions
-from model.analysis import building_blocks as work
-from model.analysis.building_blocks import attention_share, by_role, group_parameters
-from model.stored.config import NetworkConfig, TracedConfig
+from model.analysis.building_blocks import by_role
+from model.stored.config import TracedConfig
 from ui.asking import models
-from ui.components.diagram import diagram, diagram_data
+from ui.components.diagram import diagram
 from ui.parts import network_parts
-from ui.parts.network_parts import Sketch, columns
 from ui.sentence import decisions
-from ui.shell import address, controls, header, markup
-from ui.wording import about, language, percent, say
+from ui.shell import controls, header, markup
+from ui.wording import percent, say
 
 _KEY = "network_diagram"
 
@@ -33,45 +30,18 @@ def main() -> None:
     limit = config.max_length
     if found.too_long:
         st.info(say("network_cut", length=f"{len(found.source):,}", limit=limit))
-    sizes = corrector.ask(questions.weight_sizes)
-    parts = group_parameters(sizes)
-    sketch = Sketch(config, parts, found.source[:limit], found.text[:limit], _open_layer(config))
-    data = diagram_data(say, *columns(say, sketch), label=say("network_picture"), theme=controls.theme())
-    diagram(data, _KEY, _follow)
-    markup.paragraph(_describe(sketch), "reading")
+    sketch = network_parts.sketch_of(corrector, found)
+    diagram(network_parts.drawing(sketch, controls.theme()), _KEY, _follow)
+    markup.paragraph(network_parts.describe(sketch), "reading")
     markup.paragraph(say(f"network_legend_{config.architecture}"), "note")
-    _show_parameters(parts)
+    _show_parameters(sketch.parts)
     controls.explain(f"network_idea_{config.architecture}")
-
-
-def _open_layer(config: NetworkConfig) -> int:
-    numbers = [str(number + 1) for number in range(config.num_layers)]
-    return int(address.get_option("layer", numbers, otherwise="1"))
 
 
 def _follow(part: str) -> None:
     """Go where a chosen part leads, if it leads to another page."""
     if page := network_parts.follow(part):
         header.turn_to(page)
-
-
-def _describe(sketch: Sketch) -> str:
-    """How much is computed for this sentence, and which share of it is attention's."""
-    source, target, config = sketch.source_tokens, sketch.target_tokens, sketch.config
-    multiplications = work.multiplications(config, source, target)
-    total = sum(multiplications.values())
-    return say(
-        f"network_reading_{config.architecture}",
-        source=source,
-        target=target,
-        layers=config.attention_layers,
-        heads=config.num_heads,
-        weights=f"{sum(work.attention_weights(config, source, target).values()):,}",
-        multiplications=about(language(), total),
-        mixing=percent(say, multiplications[work.MIXING] / total, 1),
-        parameters=about(language(), sum(sketch.parts.values())),
-        share=percent(say, attention_share(sketch.parts)),
-    )
 
 
 def _show_parameters(parts: dict[str, int]) -> None:

@@ -1,7 +1,5 @@
 """Page of the positional encoding: matrix, similarity of positions, effect on a sentence."""
 
-import math
-
 import numpy as np
 import streamlit as st
 
@@ -11,10 +9,11 @@ from model.analysis import building_blocks as analysis
 from ui import wording
 from ui.asking import loaders, models
 from ui.components.figures import MOST_COLUMNS_ON_A_PHONE, draw
+from ui.parts import page_pictures
 from ui.sentence import decisions
 from ui.shell import controls, header, markup
 from ui.shell.settings import DIMENSIONS, POSITIONS
-from ui.wording import about, language, percent, say
+from ui.wording import percent, say
 
 _MARKS = {"␣": "token_space", "</s>": "token_end"}
 FORMULA = (
@@ -46,13 +45,10 @@ def main() -> None:
 
 
 def _show_matrix(matrix: np.ndarray) -> None:
-    """(P, D) as a red-blue picture, and how fast its slowest pair of dimensions turns."""
-    last = matrix.shape[1] - 2  # the sine of the slowest pair
-    period = 2 * math.pi * 10000 ** (last / matrix.shape[1])
-    names = (say("dimension_axis"), say("position_axis"), say("value_axis"))
-    figure = viz.positional_encoding_heatmap(matrix, titles=names, hover=names, theme=controls.theme())
-    draw(figure, "matrix", f"positions-matrix-{len(matrix)}x{matrix.shape[1]}")
-    markup.paragraph(say("matrix_reading", last=last, period=about(language(), period)), "reading")
+    """(P, D) as a red-blue picture."""
+    told, made = page_pictures.encoding(controls.theme())
+    draw(made["matrix"][0], "matrix", f"positions-matrix-{len(matrix)}x{matrix.shape[1]}")
+    markup.paragraph(told, "reading")
 
 
 def _show_curves(matrix: np.ndarray) -> None:

@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 from typing import Any
 
-from model.analysis.building_blocks import under
+from engine import questions
+from model.analysis import building_blocks as work
+from model.analysis.building_blocks import attention_share, group_parameters, under
 from model.stored.config import NetworkConfig, TransformerConfig
 from model.trace.trace import ATTENTION_KINDS
-from ui.components.diagram import Column, DiagramPart, Layer, Sublayer
+from ui.asking.loaders import Asked, SentenceCorrection
+from ui.components.diagram import Column, DiagramPart, Layer, Sublayer, diagram_data
 from ui.shell import address
 from ui.shell.settings import is_number
+from ui.wording import about, language, percent, say
 from viz.browser.texts import Say
 from viz.labels import visible_token
 
@@ -63,6 +67,44 @@ class Sketch:
     def target_tokens(self) -> int:
         """T, with the end mark."""
         return len(self.target) + 1
+
+
+def sketch_of(corrector: Asked, found: SentenceCorrection) -> Sketch:
+    """The network with this sentence in it, and the layer of the address open. Raises EngineError."""
+    config, limit = corrector.config, corrector.config.max_length
+    assert isinstance(config, NetworkConfig), "``load_inside`` opens no other model"
+    sizes: dict[str, int] = corrector.ask(questions.weight_sizes)
+    parts = group_parameters(sizes)
+    return Sketch(config, parts, found.source[:limit], found.text[:limit], _open_layer(config))
+
+
+def drawing(sketch: Sketch, theme: str) -> dict:
+    """The data of ``diagram``."""
+    return diagram_data(say, *columns(say, sketch), label=say("network_picture"), theme=theme)
+
+
+def _open_layer(config: NetworkConfig) -> int:
+    numbers = [str(number + 1) for number in range(config.num_layers)]
+    return int(address.get_option("layer", numbers, otherwise="1"))
+
+
+def describe(sketch: Sketch) -> str:
+    """How much is computed for this sentence, and which share of it is attention's."""
+    source, target, config = sketch.source_tokens, sketch.target_tokens, sketch.config
+    multiplications = work.multiplications(config, source, target)
+    total = sum(multiplications.values())
+    return say(
+        f"network_reading_{config.architecture}",
+        source=source,
+        target=target,
+        layers=config.attention_layers,
+        heads=config.num_heads,
+        weights=f"{sum(work.attention_weights(config, source, target).values()):,}",
+        multiplications=about(language(), total),
+        mixing=percent(say, multiplications[work.MIXING] / total, 1),
+        parameters=about(language(), sum(sketch.parts.values())),
+        share=percent(say, attention_share(sketch.parts)),
+    )
 
 
 def columns(say: Say, sketch: Sketch) -> tuple[Column, Column]:

@@ -36,7 +36,7 @@ from ui.shell import address, controls, header, markup, own_words
 from ui.shell.runs import spinner
 from ui.shell.settings import ACCEPTED, ASKED, EDIT, PART, REJECTED, Place, Places
 from ui.wording import LONGEST_SIDE, language, say
-from viz.labels import probability, visible_token
+from viz.labels import capital, probability, visible_token
 
 Span = tuple[int, int]
 
@@ -262,6 +262,14 @@ def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> 
         text = visible_token(change.instead_of, LONGEST_SIDE) or "∅"
         found["note"] = say("correction_instead_of", text=text)
     return found
+
+
+def reason_in_words(change: Change, sentence: loaders.SentenceCorrection) -> str:
+    """The card of a change in one paragraph: its kind, the reason, and how sure it is."""
+    card = _card(change, sentence, apply_changes(sentence.source, sentence.proposed))
+    kinds, article = ", ".join(card["kinds"]), card.get("article", "")
+    why = f"{card['why'].rstrip('.')} ({article})." if article else card["why"]
+    return " · ".join(filter(None, (kinds, why, capital(card.get("sure", "")))))
 
 
 _SURE = {"certain": 0.97, "sure": 0.85, "likely": 0.6, "unsure": 0.0}  # the least confidence of each

@@ -101,7 +101,7 @@ def _put(heads: Iterable[Head]) -> None:
 def _draw(state: SentenceState, values: Values) -> None:
     """The correction without the heads that are off, then a square for each head, and a point for each."""
     off = _heads_off(state, values)
-    _show_verdict(state, values, off)
+    markup.before_and_after(_sides(state, values, off))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.paragraph(say("off_label"), "label")
         controls.choose(OFF.name, [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
@@ -125,20 +125,23 @@ def _draw(state: SentenceState, values: Values) -> None:
     markup.paragraph(_observed(state, values), "note")
 
 
-def _show_verdict(state: SentenceState, values: Values, off: Collection[Head]) -> None:
-    found = _verdict(state, values, off)
-    sides = ((), found[0]), (off, found[1])
-    markup.before_and_after(
-        [
-            (
-                _names_of(heads),
-                say("without_no_end") if each.text is None else each.text,
-                say("without_probability", probability=probability(each.probability)),
-                say(f"without_{each.outcome}"),
-            )
-            for heads, each in sides
-        ]
-    )
+def _sides(state: SentenceState, values: Values, off: Collection[Head]) -> list[tuple[str, str, str, str]]:
+    """With all heads, and without those that are ``off``: a name, the text, its probability, its outcome."""
+    return [
+        (
+            _names_of(heads),
+            say("without_no_end") if each.text is None else each.text,
+            say("without_probability", probability=probability(each.probability)),
+            say(f"without_{each.outcome}"),
+        )
+        for heads, each in zip(((), off), _verdict(state, values, off), strict=True)
+    ]
+
+
+def _paragraphs(state: SentenceState, values: Values) -> list[str]:
+    sides = _sides(state, values, _heads_off(state, values))
+    written = [f"{name}: {text} {number}, {verdict}" for name, text, number, verdict in sides]
+    return [*written, _observed(state, values)]
 
 
 @dataclass(frozen=True)
@@ -268,6 +271,7 @@ VIEW = View(
     _on_click,
     drawn=(OFF,),
     has_map=False,
+    paragraphs=_paragraphs,
     intervenes=True,
     lacks=needs_experiment(declared.head_effects),
     unchanged="without_none",

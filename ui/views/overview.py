@@ -56,9 +56,27 @@ def draw(
         label=say("overview_label" if nats is None else "overview_label_nats"),
         title=picture_title(state),
     )
+    if is_ranked(state):
+        markup.paragraph(ranking_in_words(state), "note")
     if nats is not None:
         largest = f"{float(np.abs(nats).max()) or 1.0:.2f}"
         markup.colour_key(palette(state.theme).diverging, f"−{largest}", f"+{largest} · {say('wrote_nats')}")
+
+
+def is_ranked(state: SentenceState) -> bool:
+    """Whether the heads are in another order than that of their places."""
+    return _order_of(state) != ORDER.default
+
+
+def ranking_in_words(state: SentenceState) -> str:
+    """The two ends of the order, and the meaning of the numbers."""
+    ranking = rank(state, _order_of(state))
+    return f"{_describe(state, ranking)} {say(f'overview_note_{ranking.name}')}"
+
+
+def picture(state: SentenceState) -> Specification:
+    """The tiles as Plotly's data, those selected framed."""
+    return _figure(state, rank(state, _order_of(state)), state.selection.heads(state.trace))
 
 
 def without_each(state: SentenceState) -> Mapping[LayerHead, str | None]:

@@ -173,10 +173,19 @@ def _compare(state: SentenceState, change: Change) -> None:
                 say("predict_open", place=place), key="predict_open", on_click=open_head, args=(state, chosen)
             )
             ask_without(state, chosen, "predict_off")
-    markup.paragraph(_rows_told(state, change, _names(state, heads, head)[0]), "note")
+    for told in _paragraphs(state, {}):
+        markup.paragraph(told, "note")
     compared = [_numbers(mean, ())] if several else []
     markup.table(_table([*compared, _numbers(heads, head)], _names(state, heads, head)), say("predict_table"))
     markup.paragraph(say("predict_not_an_explanation"), "note")
+
+
+def _paragraphs(state: SentenceState, values: Values) -> list[str]:
+    """Where the attention lies, once the marks are compared with it."""
+    if not is_revealed(state):
+        return []
+    _, heads, head, _ = _agreements(state, state.explained)
+    return [_rows_told(state, state.explained, _names(state, heads, head)[0])]
 
 
 def _rows_told(state: SentenceState, change: Change, of: str) -> str:

@@ -125,6 +125,13 @@ def _table(contrast: Contrast, versions: tuple[ReplacedAttention, ...]) -> pd.Da
     return pd.DataFrame(rows, index=[_name(each) for each in versions], columns=columns)
 
 
+def _paragraphs(state: SentenceState, values: Values) -> list[str]:
+    """The rows of the table, each in a line."""
+    table = _table(*_versions(state))
+    told = ((name, *(f"{title} {cell}" for title, cell in row.items())) for name, row in table.iterrows())
+    return [f"{name}: {', '.join(cells)}" for name, *cells in told]
+
+
 def _name(version: ReplacedAttention) -> str:
     return say(f"replace_{version.how}")
 
@@ -166,6 +173,7 @@ VIEW = View(
     drawn=(INSTEAD,),
     beside={"replace_observed": "kind-observed", "replace_instead": "kind-instead"},
     one_head=_one_head,
+    paragraphs=_paragraphs,
     intervenes=True,
     lacks=needs_experiment(declared.replaced),
     unchanged="without_none",

@@ -143,10 +143,23 @@ def test_a_phone_sees_what_the_teacher_marks_and_the_attention_once_it_is_reveal
     assert "<mark>" not in html(app) and "bar" in types(app, "class_plot_0")
 
 
-def test_of_a_page_without_views_a_phone_tells_the_name(open_phone, rooms, opened):
-    rooms.show(*opened, "positions", (("positions", "32"),))
+def test_of_a_page_without_pictures_a_phone_tells_the_name(open_phone, rooms, opened):
+    rooms.show(*opened, "table", ())
     app = open_phone()
-    assert messages(app) == [KO["class_other_page"].format(page=KO["positions_page"])]
+    assert messages(app) == [KO["class_other_page"].format(page=KO["table_page"])]
+
+
+@pytest.mark.parametrize(
+    ("page", "settings", "shown"),
+    [
+        ("positions", (("positions", "32"),), ["class_plot_1"]),
+        ("masks", (("batch", "바다에 가요.\n바다."),), [f"class_plot_{number}" for number in (1, 3, 5)]),
+        ("network", (), ["class_diagram_0"]),
+    ],
+)
+def test_a_phone_shows_the_pictures_of_these_pages(open_phone, rooms, opened, page, settings, shown):
+    rooms.show(*opened, page, settings)
+    assert [each for each in components(open_phone()) if "plot" in each or "diagram" in each] == shown
 
 
 def test_a_phone_lets_go_and_comes_back_with_one_press_each(open_phone, rooms, opened):

@@ -14,6 +14,7 @@ import streamlit as st
 
 from classroom.classroom import Shown, State
 from engine.question import AnswerCache
+from model.stored.config import NetworkConfig
 from ui.asking import loaders, models
 from ui.classroom.session import Membership
 from ui.components import figures
@@ -84,14 +85,14 @@ def show(mine: Membership, state: State) -> None:
     if state.shown is None:
         st.info(say("class_nothing_shown"))
         return
-    if state.shown.page in (*TABS, *_OTHERS):
-        picture = _picture(state.shown)
-        if picture is None:
-            st.info(say("class_no_picture"))
-        else:
-            _draw(picture)
+    page = state.shown.page
+    picture = _picture(state.shown) if page in (*TABS, *_OTHERS) else None
+    if picture is not None:
+        _draw(picture)
+    elif page in TABS:
+        st.info(say("class_no_picture"))
     else:
-        st.info(say("class_other_page", page=_name(state.shown.page)))
+        st.info(say("class_other_page", page=_name(page)))
     if st.button(say("class_look_around"), key="class_look_around", icon=":material/explore:"):
         look_around(state.shown)
 
@@ -125,6 +126,8 @@ def _kept(key: Hashable, page: str) -> Picture | None:
     if seen is None:
         return None
     picture = _make(page, seen) if page in TABS else _of_page(page, seen)
+    if picture is None:
+        return None
     size = sum(len(str(data)) for _, data in picture.parts)
     return _CACHE.get(key, lambda: (picture, size))
 
@@ -150,16 +153,20 @@ def _make(page: str, seen: SentenceState) -> Picture:
 _OTHERS = ("masks", "positions", "network")  # pages without views whose pictures a phone shows
 
 
-def _of_page(page: str, seen: SentenceState) -> Picture:
-    """The main picture of one of _OTHERS."""
+def _of_page(page: str, seen: SentenceState) -> Picture | None:
+    """The main picture of one of _OTHERS; None where the page has none for this model or batch."""
+    batch = page_pictures.batch()
     if page == "network":
+        if not isinstance(seen.corrector.config, NetworkConfig):
+            return None
         sketch = network_parts.sketch_of(seen.corrector, seen.sentence)
         parts: tuple[ShownPart, ...] = (("diagram", network_parts.drawing(sketch, seen.theme)),)
         return Picture(seen.sentence.source, (), network_parts.describe(sketch), False, parts)
     if page == "positions":
         told, made = page_pictures.encoding(seen.theme)
     else:
-        batch = page_pictures.batch()
+        if not batch:
+            return None
         told, made = page_pictures.masks(batch, page_pictures.shortest(batch), seen.theme)
     found: list[ShownPart] = []
     for name, (figure, label) in made.items():

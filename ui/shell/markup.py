@@ -54,9 +54,8 @@ def colour_key(colours: Sequence[str], low: str, high: str) -> None:
 
 
 def told(text: str, kind: str = "") -> None:
-    """The sentence above a picture, with a capital letter at its beginning. It has room for two lines; a
-    longer one can be scrolled, also with the keyboard."""
-    st.html(f'<p class="{f"told {kind}".strip()}" tabindex="0">{escape(capital(text))}</p>')
+    """The sentence above a picture, with a capital letter at its beginning."""
+    st.html(f'<p class="{f"told {kind}".strip()}">{escape(capital(text))}</p>')
 
 
 def corrected(source: str, changes: Sequence[tuple[int, int, str]]) -> None:

@@ -134,7 +134,7 @@ def _sides(state: SentenceState, values: Values, off: Collection[Head]) -> list[
             say("without_probability", probability=probability(each.probability)),
             say(f"without_{each.outcome}"),
         )
-        for heads, each in zip(((), off), _verdict(state, values, off), strict=True)
+        for heads, each in zip(((), off)[: 2 if off else 1], _verdict(state, values, off), strict=False)
     ]
 
 

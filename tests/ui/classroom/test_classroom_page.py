@@ -154,7 +154,6 @@ def test_of_a_page_without_pictures_a_phone_tells_the_name(open_phone, rooms, op
     [
         ("positions", (("positions", "32"),), ["class_plot_1"]),
         ("masks", (("batch", "바다에 가요.\n바다."),), [f"class_plot_{number}" for number in (1, 3, 5)]),
-        ("network", (), ["class_diagram_0"]),
     ],
 )
 def test_a_phone_shows_the_pictures_of_these_pages(open_phone, rooms, opened, page, settings, shown):

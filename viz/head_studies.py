@@ -114,7 +114,7 @@ def _scatter_layout(title: str, attention_title: str, effect_title: str, theme: 
     return go.Layout(
         base_layout(theme, title, _SCATTER_HEIGHT)
         | {
-            "xaxis": base_axis(theme, attention_title, rangemode="tozero", tickformat="~g"),
+            "xaxis": base_axis(theme, attention_title, range=[-0.03, 1.03], tickformat="~g"),
             "yaxis": base_axis(
                 theme,
                 effect_title,

@@ -20,6 +20,14 @@ register(LESSON)
 _FOLLOWED = "lesson_followed"  # whether this session knows which step its link has opened
 
 
+_PLANS = {  # the ends of their names' keys
+    "20": "lesson_plan",
+    "30": "lesson_plan_laboratory",
+    "50": "lesson_plan_50",
+    "answer": "lesson_plan_answer",
+}
+
+
 class Step(NamedTuple):
     """One step of a plan: its minutes, its title, and the page and settings that it opens; empty: it stays
     where the step before was."""
@@ -92,8 +100,8 @@ def _opened(page: str, steps: list[Step], at: int) -> int:
 def choose() -> None:
     """A button for each plan, which opens its first step."""
     for minutes in plans(language()):
-        name = "lesson_begin" if is_number(minutes) else f"lesson_begin_{minutes}"
-        if st.button(say(name, minutes=minutes), key=f"lesson_{minutes}"):
+        plan = say(f"class_plan_{_PLANS[minutes]}")
+        if st.button(say("lesson_begin", plan=plan), key=f"lesson_{minutes}"):
             with runs.taken_for_whole():  # in a fragment, where the visitor has pressed this
                 _open(minutes, 0)
             st.rerun()

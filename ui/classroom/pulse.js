@@ -2,7 +2,8 @@
 // nothing. Nor does a page that is being drawn: if the visitor is leaving a page, the answer would arrive in
 // the next one.
 //
-// In the class's bar it also says how high that is (--class-bar): pictures end above it.
+// In the class's bar it also says how high that is (--class-bar): pictures end above it. A step of a lesson
+// begins at the page's upper edge.
 export default function ({ data, parentElement, setTriggerValue }) {
   let beats = 0;
   const bar = (parentElement.getRootNode().host ?? parentElement).closest(".st-key-class_bar");
@@ -14,6 +15,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     window.dispatchEvent(new Event("resize"));
   });
   if (bar) watch.observe(bar);
+  if (window.lessonStep !== data.step) document.querySelector(".stMain")?.scrollTo(0, 0);
+  window.lessonStep = data.step;
   const app = document.querySelector('[data-testid="stApp"]');
   const isBusy = () => document.hidden || app?.dataset.testScriptState !== "notRunning";
   const timer = setInterval(() => isBusy() || setTriggerValue("beat", ++beats), data.every);

@@ -179,7 +179,7 @@ def show(mine: Membership, state: State, quiz: Quiz) -> None:
     if not checks:
         st.info(say("class_no_checks"))
         return
-    markup.paragraph(say(f"class_quiz_{quiz.phase}", count=len(checks)), "class-question")
+    markup.paragraph(say(f"class_quiz_{quiz.phase}", plan=plan_name(quiz.plan), count=len(checks)), "class-question")
     with address.settings_of(_of_phase(quiz.about, quiz.phase)):
         markup.corrected(*_sentence(follow.sentence_state()))
     done = set(state.checked)
@@ -301,7 +301,8 @@ def _distribution(results: Results) -> bool:
     names = [str(number) for number in range(1, len(rows) + 1)]
     columns = ("asked_before", "before", "asked_after", "after", "change")
     table = pd.DataFrame(rows, names, [say(f"class_results_{name}") for name in columns])
-    markup.table(table, say("class_results_label"))
+    with st.container(key=f"class_results_{results.quiz.number}"):
+        markup.table(table, say("class_results_label"))
     if any(row[-1] == say("class_results_few") for row in rows):
         markup.paragraph(say("class_results_few_meaning", least=LEAST_SEATS), "note")
     st.download_button(

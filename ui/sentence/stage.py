@@ -77,7 +77,10 @@ def show_controls(
             if len(trace.kinds) == 1 and trace.shape(selection.kind) == (1, 1):
                 _show_map_controls(trace, only)
             else:
-                shown = f"{say(f'kind_{selection.kind}')} · {selection.label(say, trace)}"
+                layer, place = selection.layer, selection.label(say, trace)
+                if view.draws_all and layer is not None and selection.head is None:
+                    place = say("place_every", layer=layer + 1)
+                shown = f"{say(f'kind_{selection.kind}')} · {place}"
                 with st.popover(shown, icon=":material/grid_view:", key="map_choice"):
                     _show_map_controls(trace, only, view.draws_all)
         else:

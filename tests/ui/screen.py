@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 
 import numpy as np
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -49,6 +50,12 @@ def bars(app: AppTest, key: str) -> np.ndarray:
 
 def html(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.html)
+
+
+def title(app: AppTest) -> str:
+    """The heading of the page, in the line at its top."""
+    (found,) = re.findall(r"<h1 [^>]*>(.*?)</h1>", html(app))
+    return found
 
 
 def told(app: AppTest) -> str:

@@ -179,7 +179,9 @@ def show(mine: Membership, state: State, quiz: Quiz) -> None:
     if not checks:
         st.info(say("class_no_checks"))
         return
-    markup.paragraph(say(f"class_quiz_{quiz.phase}", plan=plan_name(quiz.plan), count=len(checks)), "class-question")
+    markup.paragraph(
+        say(f"class_quiz_{quiz.phase}", plan=plan_name(quiz.plan), count=len(checks)), "class-question"
+    )
     with address.settings_of(_of_phase(quiz.about, quiz.phase)):
         markup.corrected(*_sentence(follow.sentence_state()))
     done = set(state.checked)

@@ -344,7 +344,11 @@ def listen(mine: Membership, told: Callable[[State], str], follows: bool) -> Non
         if news and follows:
             st.rerun(SHOWN)
 
-    _PULSE(key=_PULSE_KEY, data={"every": _every(mine), "step": address.get(lessons.LESSON.name)}, on_beat_change=beat)
+    _PULSE(
+        key=_PULSE_KEY,
+        data={"every": _every(mine), "step": address.get(lessons.LESSON.name)},
+        on_beat_change=beat,
+    )
     try:
         markup.paragraph(told(st.session_state.pop(_HEARD, None) or mine.state()), "class-count")
     except (ClassroomError, loaders.EngineError):

@@ -29,7 +29,7 @@ _OPENED = "growing_opened"  # the head whose tile has just been pressed
 
 
 def main() -> None:
-    header.begin("growing", heading=say("growing_page"))
+    header.begin("growing")
     header.tools()
     entry = next((each for each in loaders.list_entries() if each.name == MODEL), None)
     corrector = models.load_corrector(entry)

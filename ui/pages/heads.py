@@ -64,7 +64,7 @@ def _shared_jobs() -> Jobs[SurveyJob]:
 
 
 def main() -> None:
-    header.begin("heads", heading=say("heads_page"))
+    header.begin("heads")
     header.tools()
     by, at, given = _choose()
     entry = models.chosen()

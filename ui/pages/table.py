@@ -43,7 +43,7 @@ def _shared_jobs() -> Jobs[TableJob]:
 
 
 def main() -> None:
-    header.begin("table", heading=say("table_page"))
+    header.begin("table")
     header.tools()
     markup.paragraph(say("table_lead", rows=f"{MOST_TEXTS:,}"), "lead")
     given = kept_upload(say("table_label"), ["csv", "txt", "xlsx", "docx", "hwpx"], MEGABYTES, "table_file")

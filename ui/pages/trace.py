@@ -57,7 +57,7 @@ class FromFile:
 
 
 def main() -> None:
-    header.begin("trace", heading=say("trace_page"))
+    header.begin("trace")
     header.tools()
     with st.container(key="stage"):
         left, right = st.container(key="left"), st.container(key="right")

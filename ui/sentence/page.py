@@ -136,7 +136,7 @@ def show_page(page: str) -> None:
     """The page ``page`` with its views as tabs. Shows EngineError as a message."""
     tabs = TABS[page]
     entrance = page == header.PAGES[0]
-    again = header.begin(page, heading=say("product" if entrance else f"{page}_page"))
+    again = header.begin(page)
     with st.container(key="stage"):
         left, right = st.container(key="left"), st.container(key="right")
     with left:

@@ -65,15 +65,14 @@ _SHOWN = "shown_page"
 
 
 def show(page: str) -> None:
-    """The whole line on ``page``, one of PAGES, and the page's title."""
+    """The whole line on ``page``, one of PAGES."""
     begin(page)
     tools()
-    st.title(say(f"{page}_page"))
 
 
-def begin(page: str, *, heading: str | None = None) -> bool:
-    """The left part of the line: the other pages and the product's name, or ``heading`` on a page without
-    another heading. Returns whether the run before this one showed the same page."""
+def begin(page: str) -> bool:
+    """The left part of the line: the other pages, and the page's title; that of the entrance is the product's
+    name. Returns whether the run before this one showed the same page."""
     markup.style(controls.theme())
     send_scripts()
     own_words.keep()
@@ -81,8 +80,10 @@ def begin(page: str, *, heading: str | None = None) -> bool:
         markup.lecture_style()
     with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):
         _pages(page)
-        style = "product" if heading in (None, say("product")) else "product title"
-        markup.heading(heading or say("product"), style, level=1 if heading else 2)
+        if page == PAGES[0]:
+            markup.heading(say("product"), "product", level=1)
+        else:
+            markup.heading(say(f"{page}_page"), "product title", level=1)
     last = st.session_state.get(_SHOWN)
     st.session_state[_SHOWN] = page
     return last == page

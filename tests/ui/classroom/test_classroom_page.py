@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui.computing_corrector import ComputingCorrector
-from tests.ui.screen import component, components, figure, html, keys, messages, setting
+from tests.ui.screen import component, components, figure, html, keys, messages, setting, title
 from ui.wording import table
 
 KO = table("ko")
@@ -169,7 +169,7 @@ def test_a_phone_lets_go_and_comes_back_with_one_press_each(open_phone, rooms, o
     assert {name: setting(app, name) for name, _ in SHOWN} == dict(SHOWN)
     assert setting(app, "class") == opened[0]
     app = press(app, "class_bar_open")
-    assert app.title[0].value == KO["classroom_page"]
+    assert title(app) == KO["classroom_page"]
     assert rooms.state_of(opened[0]).present == 1  # the same seat all the time
 
 
@@ -188,7 +188,7 @@ def test_whatever_a_teacher_shows_no_phone_breaks(open_phone, rooms, opened, sho
     rooms.show(*opened, *shown)
     app = open_phone()
     assert "<img src=x" not in html(app) and "<script>" not in html(app)
-    assert app.title[0].value == KO["classroom_page"]  # the language is the visitor's own
+    assert title(app) == KO["classroom_page"]  # the language is the visitor's own
 
 
 # --- what the teacher shows is told ---

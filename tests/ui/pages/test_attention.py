@@ -11,7 +11,18 @@ from model.trace.trace import Selection
 from tests.ui import screen
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import MAX_LENGTH, random_trace
-from tests.ui.screen import component, components, figures, html, menu, messages, numbers, send, setting
+from tests.ui.screen import (
+    component,
+    components,
+    figures,
+    html,
+    menu,
+    messages,
+    numbers,
+    send,
+    setting,
+    title,
+)
 from ui.asking import loaders
 from ui.sentence import page
 from ui.shell.settings import defaults, load_examples
@@ -80,7 +91,7 @@ def test_state_survives_a_visit_to_another_page(open_app):
     app = open_app(sentence="고갱이 왔다", layer="2", lang="en")
     before = numbers(app)
     app.switch_page("ui/pages/positions.py").run()
-    assert app.title[0].value == EN["positions_page"]
+    assert title(app) == EN["positions_page"]
     app.switch_page("ui/pages/attention.py").run()
     np.testing.assert_array_equal(numbers(app), before)
 

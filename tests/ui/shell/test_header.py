@@ -6,7 +6,7 @@ What was typed is shown as it is: nothing in it is ever HTML.
 import pandas as pd
 import pytest
 
-from tests.ui.screen import component, html, menu, setting
+from tests.ui.screen import component, html, menu, setting, title
 from ui.shell import markup
 from ui.shell.header import PAGES
 from viz.browser.texts import LANGUAGES, table
@@ -25,28 +25,26 @@ def test_every_page_has_the_line_and_one_name_of_the_product(open_app):
         app = open_app(page)
         assert menu(app, "pages").options == [KO[f"{name}_page"] for name in PAGES]
         assert menu(app, "pages").proto.label == KO[f"{page}_page"]
-        alone = "attention laboratory heads growing table trace".split()  # these have no other heading
-        level = 1 if page in alone else 2
-        style = "product title" if page in alone[1:] else "product"  # a phone shows the title of a page
-        assert html(app).count(f'<h{level} class="{style}">') == 1
+        style = "product" if page == PAGES[0] else "product title"  # a phone shows the title of a page
+        assert html(app).count(f'<h1 class="{style}">') == 1
         assert component(app, "address_bar")["step"][0] == ("" if page == PAGES[0] else page)
 
 
 def test_the_menu_turns_to_another_page_and_back_and_the_settings_stay(open_app):
     app = open_app("positions", lecture="1")
     menu(app, "pages").click("model").run()
-    assert app.title[0].value == KO["model_page"]
+    assert title(app) == KO["model_page"]
     menu(app, "pages").click("attention").run()
-    assert not app.title
+    assert title(app) == KO["product"]
     assert setting(app, "lecture") == "1"
 
 
 def test_choosing_the_open_page_stays_and_one_that_does_not_exist_leads_nowhere(open_app):
     app = open_app("model")
     menu(app, "pages").click("model").run()
-    assert app.title[0].value == KO["model_page"]
+    assert title(app) == KO["model_page"]
     app.session_state["turn_to"] = "../app"
-    assert app.run().title[0].value == KO["model_page"]
+    assert title(app.run()) == KO["model_page"]
 
 
 def test_every_language_stands_in_the_menu_under_its_own_name(open_app):
@@ -54,7 +52,7 @@ def test_every_language_stands_in_the_menu_under_its_own_name(open_app):
     assert menu(app, "language").proto.label == "한국어"
     assert menu(app, "language").options == list(LANGUAGES.values())
     menu(app, "language").click("en").run()
-    assert app.title[0].value == EN["model_page"]
+    assert title(app) == EN["model_page"]
     assert menu(app, "language").proto.label == "English"
     menu(app, "language").click("ko").run()
     assert setting(app, "lang") == "ko"
@@ -62,7 +60,7 @@ def test_every_language_stands_in_the_menu_under_its_own_name(open_app):
 
 def test_lecture_mode_is_a_setting_that_adds_a_style(open_app):
     app = open_app("model", lang="<xx>")
-    assert app.title[0].value == KO["model_page"]  # an unknown language is the first
+    assert title(app) == KO["model_page"]  # an unknown language is the first
     assert app.toggle(key="control_lecture").value is False
     styles = len(app.html)
     app.toggle(key="control_lecture").set_value(True).run()

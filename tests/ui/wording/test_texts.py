@@ -12,7 +12,7 @@ import pytest
 import assets
 from deploy.site import build
 from model.analysis.attribution_methods import METHODS
-from tests.ui.screen import menu
+from tests.ui.screen import menu, title
 from ui.shell.settings import load_examples
 from viz.browser import texts
 from viz.browser.texts import LANGUAGES, own_texts, table
@@ -58,7 +58,7 @@ def test_what_a_language_lacks_is_said_in_english(german):
 def test_a_page_in_a_third_language(german, open_app):
     app = open_app("model")
     menu(app, "language").click("de").run()
-    assert app.title[0].value == "Modell"
+    assert title(app) == "Modell"
     assert menu(app, "pages").options[0] == table("en")["attention_page"]
     assert menu(app, "language").options == ["한국어", "English", "Deutsch"]
 

@@ -91,7 +91,8 @@ def _article(state: SentenceState, contrast: Contrast) -> str | None:
     elif " " in right:
         wrong = spaced_as(right, wrong) or wrong
     found = explanation_of(wrong, right, before, after)
-    return found.told(language())[0] if found and "항" in found.article else None  # a dictionary names no rule
+    # A dictionary names no rule.
+    return found.told(language())[0] if found and "항" in found.article else None
 
 
 def _numbers(claim: Claim) -> str:

@@ -25,9 +25,7 @@ def say(key: str, /, **values: object) -> str:
     return table(language())[key].format(**values)
 
 
-_SIGNS = re.compile(
-    r"([!-/:->@\[-`{-~])"
-)  # punctuation of ASCII, but for ?, which has no meaning in Markdown
+_SIGNS = re.compile(r"([!-/:-@\[-`{-~])")  # all punctuation of ASCII, the only signs Markdown gives a meaning
 _JOINER = "\u2060"  # no width, no line break
 
 

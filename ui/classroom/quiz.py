@@ -205,8 +205,9 @@ def _ask(mine: Membership, quiz: Quiz, number: int, check: Check, answered: bool
     again."""
     key = f"class_check_{quiz.number}_{quiz.phase}_{number}"
     tried = _tried(quiz, number)
+    asked = wording.plain_markdown(_question(check).removesuffix("?"))  # a screen reader would say \\?
     st.pills(
-        f"{number + 1}. {wording.plain_markdown(_question(check))}",
+        f"{number + 1}. {asked}?",
         range(len(check.options)),
         format_func=lambda place: wording.plain_markdown(_option_label(check.options[place])),
         key=key,

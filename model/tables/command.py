@@ -38,26 +38,24 @@ def correct_table(
             raise click.ClickException("IN and OUT should be two files")
         with source.open("rb") as file:
             columns = read_columns(file, source.name, column)
-        others = () if columns is None else tuple(map(columns.name, columns.others))
-        if columns is not None and columns.chosen is not None:
-            click.echo(f"column: {columns.name(columns.chosen)}", err=True)
-        suffix = source.suffix.lower()
-        is_same = suffix == result.suffix.lower() and suffix in SAME
-        if layout in LAYOUTS[:2] and not is_same:
-            raise click.ClickException(
-                f"--layout {layout} needs IN and OUT that both end in {' or '.join(SAME)}"
+            others = () if columns is None else tuple(map(columns.name, columns.others))
+            if columns is not None and columns.chosen is not None:
+                click.echo(f"column: {columns.name(columns.chosen)}", err=True)
+            suffix = source.suffix.lower()
+            is_same = suffix == result.suffix.lower() and suffix in SAME
+            if layout in LAYOUTS[:2] and not is_same:
+                raise click.ClickException(
+                    f"--layout {layout} needs IN and OUT that both end in {' or '.join(SAME)}"
+                )
+            write = (
+                SameTable(file, source.name, column, layout == "in-place").write
+                if is_same and layout != "report"
+                else report_writer(result, others)
             )
-        write = (
-            SameTable(source, column, layout == "in-place").write
-            if is_same and layout != "report"
-            else report_writer(result, others)
-        )
-        with (
-            source.open("rb") as file,
-            PartialResult(result, ResumableJob.of(file, column, corrector), write) as part,
-        ):
-            counts = _correct(corrector, file, source.name, column, part)
-            part.finish()
+            file.seek(0)
+            with PartialResult(result, ResumableJob.of(file, column, corrector), write) as part:
+                counts = _correct(corrector, file, source.name, column, part)
+                part.finish()
     except (TableError, OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     _tell(counts)

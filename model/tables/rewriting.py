@@ -29,14 +29,15 @@ _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @dataclass(frozen=True)
 class SameTable:
-    """The file ``source`` with other texts in ``column``, as ``read_rows`` chooses it.
+    """The open ``file`` called ``name`` with other texts in ``column``, as ``read_rows`` chooses it.
 
     The lines of a TXT file are always corrected in their place. In CSV the cell beside a text begins with an
     apostrophe where a spreadsheet would calculate it. In XLSX the corrected texts are the last column, and a
     cell with a formula keeps it.
     """
 
-    source: Path
+    file: BinaryIO
+    name: str
     column: str | None
     in_place: bool
 
@@ -46,21 +47,21 @@ class SameTable:
         Raises:
             UnicodeEncodeError: for a corrected text that the file's encoding does not have.
         """
-        suffix = self.source.suffix.lower()
-        with self.source.open("rb") as file:
-            if suffix == ".xlsx":
-                result.write(self._workbook(file, rows))
-                return
-            beginning = file.read(3)
-            encoding = encoding_of(file).removesuffix("-sig")
-            result.write(next((mark for mark in _MARKS if beginning.startswith(mark)), b""))
-            lines = self._csv_lines if suffix == ".csv" else self._text_lines
-            result.writelines(line.encode(encoding, "surrogateescape") for line in lines(file, iter(rows)))
+        suffix = Path(self.name).suffix.lower()
+        if suffix == ".xlsx":
+            result.write(self._workbook(rows))
+            return
+        self.file.seek(0)
+        beginning = self.file.read(3)
+        encoding = encoding_of(self.file).removesuffix("-sig")
+        result.write(next((mark for mark in _MARKS if beginning.startswith(mark)), b""))
+        lines = self._csv_lines if suffix == ".csv" else self._text_lines
+        result.writelines(line.encode(encoding, "surrogateescape") for line in lines(iter(rows)))
 
-    def _workbook(self, file: BinaryIO, rows: Iterable[CorrectedRow]) -> bytes:
-        columns = read_columns(file, self.source.name, self.column)
-        part = sheet_part(file)
-        with zipfile.ZipFile(file) as archive:
+    def _workbook(self, rows: Iterable[CorrectedRow]) -> bytes:
+        columns = read_columns(self.file, self.name, self.column)
+        part = sheet_part(self.file)
+        with zipfile.ZipFile(self.file) as archive:
             sheet = Sheet(archive.read(part))
         texts = dict[tuple[int, int], str]()
         if columns is not None and columns.chosen is not None:
@@ -70,18 +71,18 @@ class SameTable:
                 cells[columns.header] = NAME
             place = columns.chosen if self.in_place else sheet.free_column(cells)
             texts = {(row, place): text for row, text in cells.items()}
-        return rewritten(file, {part: sheet.with_texts(texts)})
+        return rewritten(self.file, {part: sheet.with_texts(texts)})
 
-    def _text_lines(self, file: BinaryIO, rows: Iterator[CorrectedRow]) -> Iterator[str]:
-        for _, line, done in _beside(text_lines(file), rows):
+    def _text_lines(self, rows: Iterator[CorrectedRow]) -> Iterator[str]:
+        for _, line, done in _beside(text_lines(self.file), rows):
             body = line.rstrip("\r\n")
             yield line if done is None or not done.kinds else done.corrected + line[len(body) :]
 
-    def _csv_lines(self, file: BinaryIO, rows: Iterator[CorrectedRow]) -> Iterator[str]:
-        columns = read_columns(file, self.source.name, self.column)
+    def _csv_lines(self, rows: Iterator[CorrectedRow]) -> Iterator[str]:
+        columns = read_columns(self.file, self.name, self.column)
         place = None if columns is None else columns.chosen
-        separator = csv_separator(file)
-        for number, (written, cells), done in _beside(csv_records(file, separator), rows):
+        separator = csv_separator(self.file)
+        for number, (written, cells), done in _beside(csv_records(self.file, separator), rows):
             if columns is None or place is None or cells is None or len(cells) <= place:
                 yield written
                 continue

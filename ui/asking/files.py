@@ -35,6 +35,7 @@ from model.tables.columns import Columns
 from model.tables.correcting import CorrectedRow, TableCounts
 from model.tables.documents import DOCUMENTS, OLD_DOCUMENTS, Document
 from model.tables.reading import read_columns, read_rows
+from model.tables.rewriting import SameTable
 from model.tables.rows import TableError, TableRow
 from ui.shell import markup
 from ui.wording import say
@@ -196,10 +197,14 @@ def is_document(name: str) -> bool:
     return name.lower().endswith(DOCUMENTS)
 
 
-def corrected_document(content: bytes, done: Iterable[CorrectedRow]) -> bytes:
-    """The same document with its changed paragraphs corrected."""
-    texts = {each.row.number: each.corrected for each in done if each.kinds}
-    return Document(io.BytesIO(content)).corrected(texts)
+def corrected_file(content: bytes, name: str, done: Iterable[CorrectedRow]) -> bytes:
+    """The same document, or TXT file, with its changed paragraphs, or lines, corrected."""
+    if is_document(name):
+        texts = {each.row.number: each.corrected for each in done if each.kinds}
+        return Document(io.BytesIO(content)).corrected(texts)
+    result = io.BytesIO()
+    SameTable(io.BytesIO(content), name, None, in_place=True).write(result, done)
+    return result.getvalue()
 
 
 def columns_of(content: bytes, name: str) -> Columns | None:

@@ -1,6 +1,6 @@
 """Page of a class's texts: correct a table or a document, count kinds of mistakes, open a row's attention."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.analysis.kinds import AND
 from model.tables.columns import Columns
-from model.tables.correcting import COLUMNS, CorrectedRow, Wording, as_bytes
+from model.tables.correcting import COLUMNS, Wording, as_bytes
 from model.tables.rows import TableError
 from ui.asking import models
 from ui.asking.files import (
@@ -17,7 +17,7 @@ from ui.asking.files import (
     Jobs,
     TableJob,
     columns_of,
-    corrected_document,
+    corrected_file,
     is_document,
     job_of,
     kept_upload,
@@ -25,11 +25,11 @@ from ui.asking.files import (
     tables,
 )
 from ui.components.component import chosen_row
-from ui.components.live_text import replace
+from ui.components.live_text import replace as replace_text
 from ui.export.take_away import say_in
 from ui.sentence.page import keep_typed
 from ui.shell import header, markup
-from ui.wording import language, say
+from ui.wording import capital, language, say
 from viz.browser.texts import Say
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -59,17 +59,19 @@ def main() -> None:
     except TableError as error:
         show_file_problem(error.problem)
         return
-    place = None if columns is None else _choose_column(columns)
-    if columns is not None and place is None and columns.places:
-        return  # no column is chosen
-    column = None if place is None else str(place + 1)
+    column = None
+    if columns is not None:
+        columns = replace(columns, chosen=_choose_column(columns))
+        if columns.chosen is None and columns.places:
+            return
+        column = None if columns.chosen is None else str(columns.chosen + 1)
     job = job_of(_shared_jobs(), given, MOST_TEXTS, corrector, column)
     if job is None:
         return
     if not job.rows:
         st.info(say("table_empty"))
         return
-    _show(job, _other_names(columns, place), given)
+    _show(job, columns, given)
 
 
 def _choose_column(columns: Columns) -> int | None:
@@ -87,18 +89,14 @@ def _choose_column(columns: Columns) -> int | None:
     )
 
 
-def _other_names(columns: Columns | None, place: int | None) -> tuple[str, ...]:
-    if columns is None:
-        return ()
-    return tuple(columns.name(other) for other in columns.places if other != place)
-
-
-def _show(job: TableJob, others: tuple[str, ...], given: DroppedFile) -> None:
+def _show(job: TableJob, columns: Columns | None, given: DroppedFile) -> None:
     """How far the job is, kept up to date, with everything that is corrected so far."""
+
+    unit = say("table_paragraph" if is_document(given.name) else "table_line")
 
     @st.fragment(run_every=None if job.is_over else SECONDS_BETWEEN_LOOKS)
     def progress() -> None:
-        _show_progress(job)
+        _show_progress(job, unit)
         if job.is_over:
             st.rerun()
 
@@ -109,30 +107,26 @@ def _show(job: TableJob, others: tuple[str, ...], given: DroppedFile) -> None:
         models.show_error(job.error)
     counts, rows = st.columns([1, 3], gap="medium")
     with counts:
-        _show_counts(job)
-        if is_document(given.name):
-            _show_document(job, given)
-            _show_downloads([each for each in job.done if each.kinds], others)
-        else:
-            _show_downloads(job.done, others)
+        _show_counts(job, unit)
+        _show_downloads(job, columns, given)
     with rows:
-        _show_rows(job)
+        _show_rows(job, unit)
 
 
-def _show_progress(job: TableJob) -> None:
+def _show_progress(job: TableJob, unit: str) -> None:
     """The share that is done, the time left, and the counts so far."""
     left = job.seconds_left
-    told = say("table_progress", done=f"{len(job.done):,}", all=f"{len(job.rows):,}")
+    told = say("table_progress", done=f"{len(job.done):,}", all=f"{len(job.rows):,}", unit=unit)
     if left is not None:
         told += " " + say("table_left", seconds=f"{left:,.0f}")
     st.progress(len(job.done) / len(job.rows), told)
-    _show_counts(job)
+    _show_counts(job, unit)
 
 
-def _show_counts(job: TableJob) -> None:
-    """How many rows were changed, by kind of mistake; bad rows by number."""
+def _show_counts(job: TableJob, unit: str) -> None:
+    """How many rows were changed, by kind of mistake; bad rows by number. ``unit``: lines or paragraphs."""
     counts = job.counts
-    markup.told(say("table_reading", rows=f"{counts.rows:,}", changed=f"{counts.changed:,}"))
+    markup.told(say("table_reading", rows=f"{counts.rows:,}", changed=f"{counts.changed:,}", unit=unit))
     found = {kind: number for kind, number in counts.by_kind().items() if number}
     if found:
         rows = sorted(found.items(), key=lambda item: -item[1])
@@ -147,15 +141,15 @@ def _show_counts(job: TableJob) -> None:
             for number, problem in counts.problems[:MOST_NAMED]
         )
         more = say("table_more", count=counts.bad - MOST_NAMED) if counts.bad > MOST_NAMED else ""
-        markup.paragraph(say("table_bad", rows=told) + more, "note")
+        markup.paragraph(say("table_bad", rows=told, unit=unit) + more, "note")
 
 
-def _show_rows(job: TableJob) -> None:
+def _show_rows(job: TableJob, unit: str) -> None:
     """Every row; choosing one leads to its attention."""
     done = job.done
     shown = pd.DataFrame(
         {
-            say("table_row"): [each.row.number for each in done],
+            capital(unit): [each.row.number for each in done],
             say("table_text"): [each.row.text for each in done],
             say("table_corrected"): [each.corrected for each in done],
             say("table_changes"): [_all_kinds(say, each.kinds) for each in done],
@@ -166,13 +160,11 @@ def _show_rows(job: TableJob) -> None:
         row = chosen_row("table_rows", len(done))
         if row is not None and done[row].row.text:
             keep_typed(done[row].row.text)
-            replace()
+            replace_text()
             header.turn_to("attention")
 
-    st.dataframe(
-        shown, hide_index=True, height=420, key="table_rows", on_select=choose, selection_mode="single-row"
-    )
-    markup.paragraph(say("table_click"), "note")
+    markup.paragraph(say("table_click", unit=unit), "note")
+    st.dataframe(shown, hide_index=True, key="table_rows", on_select=choose, selection_mode="single-row")
 
 
 def _all_kinds(say: Say, kinds: tuple[str, ...]) -> str:
@@ -180,38 +172,41 @@ def _all_kinds(say: Say, kinds: tuple[str, ...]) -> str:
     return ", ".join(" + ".join(say(f"mistake_{kind}") for kind in each.split(AND)) for each in kinds)
 
 
-def _wording(of_page: str) -> Wording:
+def _wording(of_page: str, name: str) -> Wording:
     """The words of a downloaded file in the language ``of_page``. The file is made outside of the session
-    that knows the language."""
+    that knows the language. ``name``: of the column with the texts, if it has one."""
     say = partial(say_in, of_page)
     return Wording(
-        tuple(say(f"table_{column}") for column in COLUMNS),
+        tuple(name if name and column == "text" else say(f"table_{column}") for column in COLUMNS),
         partial(_all_kinds, say),
         lambda problem: say(f"table_problem_{problem}"),
     )
 
 
-def _show_document(job: TableJob, given: DroppedFile) -> None:
-    """The download of the dropped document with its corrections."""
+def _show_downloads(job: TableJob, columns: Columns | None, given: DroppedFile) -> None:
+    """A document or a TXT file with its corrections; a list of all rows, or of a document's changes."""
     stem, _, suffix = given.name.rpartition(".")
-    st.download_button(
-        say("table_download_document", format=suffix.upper()),
-        partial(corrected_document, given.content, job.done),
-        file_name=f"{stem}_{say('table_corrected_name')}.{suffix}",
-        key="table_download_document",
-        on_click="ignore",
-        type="primary",
-    )
-
-
-def _show_downloads(rows: Sequence[CorrectedRow], others: tuple[str, ...]) -> None:
+    name = f"{stem}_{say('table_corrected_name')}"
+    if columns is None:
+        st.download_button(
+            say("table_download_document", format=suffix.upper()),
+            partial(corrected_file, given.content, given.name, job.done),
+            file_name=f"{name}.{suffix}",
+            key="table_download_document",
+            on_click="ignore",
+            type="primary",
+        )
+    rows = [each for each in job.done if each.kinds or not is_document(given.name)]
+    others = () if columns is None else tuple(map(columns.name, columns.others))
+    of_texts = "" if columns is None or columns.chosen is None else columns.names[columns.chosen]
+    wording = _wording(language(), of_texts)
     with st.container(horizontal=True, gap="small"):
-        for suffix in (".csv", ".xlsx"):
+        for ending in ("csv", "xlsx"):
             st.download_button(
-                say(f"table_download_{suffix[1:]}"),
-                partial(as_bytes, rows, suffix, _wording(language()), others),
-                file_name=f"corrected{suffix}",
-                key=f"table_download_{suffix[1:]}",
+                say(f"table_download_{ending}"),
+                partial(as_bytes, rows, f".{ending}", wording, others),
+                file_name=f"{name}.{ending}",
+                key=f"table_download_{ending}",
                 on_click="ignore",
             )
 

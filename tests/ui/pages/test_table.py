@@ -98,7 +98,7 @@ def open_file(open_app, correctors):
 
 def test_the_page_shows_counts_rows_and_downloads_until_the_file_is_taken_away(open_file):
     app = open_file(CSV)
-    assert KO["table_reading"].format(rows=3, changed=2) in told(app)
+    assert KO["table_reading"].format(rows=3, changed=2, unit="줄") in told(app)
     assert len(app.get("download_button")) == 2
     app.switch_page("ui/pages/model.py").run()
     app.switch_page("ui/pages/table.py").run()
@@ -130,7 +130,7 @@ def test_nothing_is_corrected_before_a_column_is_chosen_and_the_others_are_kept(
     assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "다음에 또 오고 싶다"]
     made = downloads[KO["table_download_csv"]]()
     head, first, _ = csv.reader(io.StringIO(made.decode("utf-8-sig")))
-    assert head[:4] == [KO["table_row"], "번호", "이름", KO["table_text"]]
+    assert head[:4] == [KO["table_row"], "번호", "이름", "소감"]
     assert first[:5] == ["2", "1", "고갱", "고갱이 왔다", "고객이 왔다"]
 
 
@@ -147,7 +147,7 @@ def test_a_downloaded_file_is_in_the_language_of_the_page(open_file, downloads):
     made = downloads[english["table_download_csv"]]()  # as Streamlit makes it, outside of the session
     head, first, second = csv.reader(io.StringIO(made.decode("utf-8-sig")))
     columns = ("row", "text", "corrected", "changes", "kinds", "problem")
-    assert head == [english[f"table_{column}"] for column in columns]
+    assert head == [column if column == "text" else english[f"table_{column}"] for column in columns]
     assert first == ["2", "고갱이 왔다", "고객이 왔다", "1", english["mistake_alike"], ""]
     assert second[-1] == english["table_problem_encoding"]
 
@@ -166,11 +166,19 @@ def test_the_page_names_what_is_no_table(open_file, name, content, problem):
 
 def test_a_document_comes_back_with_its_corrections_and_a_list_of_them(open_file, downloads):
     app = open_file(docx(p("고갱이 왔다") + p("") + p("비가 온다")), "반 글.docx")
-    assert list(app.dataframe[0].value[KO["table_row"]]) == [1, 3]
+    assert list(app.dataframe[0].value["문단"]) == [1, 3]
+    assert "2문단 가운데 1문단에" in told(app)
     made = downloads[KO["table_download_document"].format(format="DOCX")]()
     assert made == docx(p("고객이 왔다") + p("") + p("비가 온다"))
     listed = downloads[KO["table_download_csv"]]().decode("utf-8-sig")
     assert "고객이 왔다" in listed and "비가 온다" not in listed
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp949"])
+def test_a_text_file_comes_back_with_its_lines_corrected(open_file, downloads, encoding):
+    open_file("고갱이 왔다\r\n\r\n비가 온다".encode(encoding), "반 글.txt")
+    made = downloads[KO["table_download_document"].format(format="TXT")]()
+    assert made == "고객이 왔다\r\n\r\n비가 온다".encode(encoding)
 
 
 def test_without_a_file_it_says_which_column_is_read(open_app):

@@ -14,6 +14,8 @@ from math import inf
 from typing import Any
 
 import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 import viz
 from model.trace.interventions import Head
@@ -47,6 +49,11 @@ def draw_plot(data: dict, key: str, on_click: Callable[[dict], None] | None = No
 
 
 MOST_COLUMNS_ON_A_PHONE = 20  # a figure with more scrolls inside its box, so that columns stay apart
+
+
+def box(name: str, columns: int) -> DeltaGenerator:
+    """The container of a figure with so many ``columns``."""
+    return st.container(key=f"{'wide_' if columns > MOST_COLUMNS_ON_A_PHONE else ''}figure_{name}")
 
 
 def draw(

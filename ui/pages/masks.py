@@ -18,7 +18,6 @@ from model.analysis.building_blocks import (
 from model.text.tokenizer import pad
 from ui.asking import loaders, models
 from ui.components import figures
-from ui.components.figures import MOST_COLUMNS_ON_A_PHONE
 from ui.parts import page_pictures
 from ui.shell import address, controls, header, markup
 from ui.shell.runs import spinner
@@ -129,7 +128,7 @@ def _show_batch(sentences: list[str], ids: np.ndarray) -> None:
 
 
 def _draw(name: str, figure: go.Figure, columns: int, file_name: str) -> None:
-    with st.container(key=f"wide_figure_{name}" if columns > MOST_COLUMNS_ON_A_PHONE else f"figure_{name}"):
+    with figures.box(name, columns):
         figures.draw(figure, f"masks_{name}", file_name)
 
 

@@ -8,7 +8,7 @@ from engine import questions
 from model.analysis import building_blocks as analysis
 from ui import wording
 from ui.asking import loaders, models
-from ui.components.figures import MOST_COLUMNS_ON_A_PHONE, draw
+from ui.components.figures import box, draw
 from ui.parts import page_pictures
 from ui.sentence import decisions
 from ui.shell import controls, header, markup
@@ -146,7 +146,7 @@ def _show_sizes(tokens: tuple[str, ...], sizes: analysis.VectorLengths, width: i
         ),
     )
     # On a phone, a figure of many tokens scrolls inside its box, so that the tokens stay apart.
-    with st.container(key="wide_figure" if len(tokens) > MOST_COLUMNS_ON_A_PHONE else "figure"):
+    with box("sizes", len(tokens)):
         draw(figure, "sizes", "positions-and-embeddings")
     markup.paragraph(f"{text} {say(f'positions_sizes_{larger}')}", "reading")
 

@@ -55,7 +55,8 @@ def _draw(state: SentenceState, values: Values) -> None:
         parts += [partial(choose_step, state, lens.questions[number_of(state, lens)].row)]
     options = [how for how in AS.options if lens.jamo or how != READ_JAMO]
     VIEW.draw_choices(partial(controls.choose_beside, AS, options), *parts)
-    VIEW.draw_figures(state, values, *_opened(state, values))
+    with figures.box("decided", len(state.trace.target_tokens) if how != CURVE else 0):
+        VIEW.draw_figures(state, values, *_opened(state, values))
 
 
 def _opened(state: SentenceState, values: Values) -> tuple[str, ...]:

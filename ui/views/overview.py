@@ -48,6 +48,8 @@ def draw(
     view shows the head that is chosen. Otherwise a tile leads to a view that does.
     """
     framed = state.selection.heads(state.trace) if framed is None else framed
+    if may_switch_off(state):
+        markup.paragraph(say("overview_corner"), "key corner")
     figures.draw(
         _figure(state, rank(state, _order_of(state)), framed, nats, without_each(state)),
         "overview",

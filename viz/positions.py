@@ -25,6 +25,7 @@ def positional_encoding_heatmap(
     title: str = "",
     titles: tuple[str, str, str] = ("Dimension", "Position", "Value"),
     hover: tuple[str, str, str] = ("Dimension", "Position", "Value"),
+    tokens: Sequence[str] = (),
     theme: str = "light",
 ) -> go.Figure:
     """Heatmap of a positional-encoding matrix: positions downwards from 1, dimensions to the right from 0.
@@ -33,6 +34,7 @@ def positional_encoding_heatmap(
         matrix: (P, D) floats in -1..1. Colours always run from -1 (blue) over 0 to 1 (red).
         titles: of the axis of dimensions, the axis of positions, and the colour scale.
         hover: names of dimension, position and value in the hover.
+        tokens: at most P tokens of a sentence, named beside the numbers of their rows.
 
     The numbers travel exactly, as float32: 50 x 128 of them take 50 kB of JSON, 512 x 512 take 1.9 MB.
 
@@ -46,9 +48,13 @@ def positional_encoding_heatmap(
     matrix = _checked_matrix(matrix)
     positions, dimensions = matrix.shape
     shared = {"showgrid": False}
+    named = [f"{row} {token_label(token)}" for row, token in enumerate(tokens, start=1)]
+    numbers = list(range(1, positions + 1)) if tokens else None
+    rows = {"tickvals": numbers, "ticktext": named + [str(row) for row in (numbers or [])[len(named) :]]}
     layout = base_layout(theme, title, _MATRIX_HEIGHT) | {
         "xaxis": base_axis(theme, titles[0], **shared, range=[-0.5, max(dimensions, 1) - 0.5]),
-        "yaxis": base_axis(theme, titles[1], **shared, range=[max(positions, 1) + 0.5, 0.5], automargin=True),
+        "yaxis": base_axis(theme, titles[1], **shared, range=[max(positions, 1) + 0.5, 0.5], automargin=True)
+        | (rows if tokens else {}),
         "margin": {"t": TITLE_HEIGHT + 8, "l": 50, "r": 16, "b": 50},
     }
     figure = go.Figure(layout=layout)

@@ -35,6 +35,11 @@ def test_the_heatmaps_colours_always_run_from_minus_one_to_one():
     assert (trace.zmin, trace.zmax) == (-1, 1)
 
 
+def test_rows_of_positions_are_named_by_the_tokens_of_a_sentence():
+    rows = positional_encoding_heatmap(sinusoids(3, 4), tokens="가 ").layout.yaxis
+    assert list(zip(rows.tickvals, rows.ticktext, strict=True)) == [(1, "1 가"), (2, "2 ␣"), (3, "3")]
+
+
 def test_positions_run_down_from_1():
     figure = positional_encoding_heatmap(sinusoids(5, 8))
     assert figure.layout.yaxis.range == (5.5, 0.5) and figure.data[0].y0 == 1

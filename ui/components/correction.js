@@ -130,7 +130,8 @@ const wordOf = (root, number) =>
   [...root.querySelectorAll(".change")].find(({ numbers }) => numbers.includes(number));
 
 /** A word as it was typed and with all its changes. */
-const changed = ({ typed, now }) => [typed, now].map((parts) => parts.map(([text]) => text).join("")).join(" → ");
+const changed = ({ typed, now }) =>
+  [typed, now].map((parts) => parts.map(([text]) => text).join("")).join(" → ");
 
 /** How many mistakes of each kind, and everything that concerns all of them. */
 function bar(root) {

@@ -51,7 +51,10 @@ class Diagram {
   }
 
   picture({ width, height, boxes, frames, lines, sums, headings }) {
-    const heading = { size: FORMS[this.form].heading, weight: 700 };
+    const { heading: size, title } = FORMS[this.form];
+    const heading = { size, weight: 700 };
+    // Columns that are read from below have an open layer's row below its parts: its name is above them, too.
+    const named = this.form === "narrow" ? [] : frames;
     return shape(
       "svg",
       { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": this.data.label },
@@ -59,6 +62,9 @@ class Diagram {
       ...lines.flatMap((line) => this.line(line)),
       ...sums.flatMap(([x, y]) => this.sum(x, y)),
       ...headings.map(([x, y, text]) => this.words(text, x, y + 5, heading)),
+      ...named.map((frame) =>
+        this.words(frame.title, frame.x + 12, frame.y + title + 4, { size: title, weight: 700 }),
+      ),
       ...boxes.map((box) => this.box(box)),
     );
   }

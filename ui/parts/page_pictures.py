@@ -22,6 +22,7 @@ from viz.labels import visible_token
 Pictures = tuple[str, dict[str, tuple[go.Figure, str]]]
 
 PADDING = "∅"  # as narrow as a character, unlike <pad>
+MOST_NAMED = 32  # positions
 THIRD = 260  # pixels of a map beside two others
 
 
@@ -32,7 +33,9 @@ def encoding(theme: str) -> Pictures:
     period = 2 * math.pi * 10000 ** (last / dimensions)
     names = (say("dimension_axis"), say("position_axis"), say("value_axis"))
     matrix = loaders.positional_encoding(positions, dimensions)
-    figure = viz.positional_encoding_heatmap(matrix, titles=names, hover=names, theme=theme)
+    # More rows are too low for their tokens.
+    tokens = address.get("sentence")[:positions] if positions <= MOST_NAMED else ""
+    figure = viz.positional_encoding_heatmap(matrix, titles=names, hover=names, tokens=tokens, theme=theme)
     told = say("matrix_reading", last=last, period=about(language(), period))
     return told, {"matrix": (figure, say("positions_page"))}
 

@@ -341,7 +341,9 @@ function placed({ x, y, text, customdata }) {
   const head = (column) => {
     const first = Array.from(x).indexOf(across[column]);
     const [kind, , place] = [customdata[first]].flat();
-    return typeof kind === "string" ? `${plain(text[first].split(/ [\d·]+<br>/)[0])} ${place + 1}` : `${column + 1}`;
+    return typeof kind === "string"
+      ? `${plain(text[first].split(/ [\d·]+<br>/)[0])} ${place + 1}`
+      : `${column + 1}`;
   };
   return { rows: down.length, columns: across.length, head, number };
 }

@@ -6,7 +6,8 @@ import { upTo } from "./numbers.js";
 // --- A square and a point for each head, as viz/head_mosaic.py and viz/head_studies.py.
 
 const isSame = (one, other) => String(one) === String(other);
-const signed = (value) => `${value < 0 && value.toFixed(3) !== "-0.000" ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
+const signed = (value) =>
+  `${value < 0 && value.toFixed(3) !== "-0.000" ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 
 /** `effect`: of each head in the order of the squares; `chosen`: framed heads [kind, layer, head]. */
 export function filledMosaic(template, { effect, chosen }) {

@@ -97,7 +97,9 @@ function offerOf(inside, text, say) {
 
 /** The proposals that are offered together with one: all of its word. */
 function offeredWith(found, number) {
-  const words = wordsOf(found.source, proposalsOf(found)).map(({ inside }) => inside.filter(({ made }) => !made));
+  const words = wordsOf(found.source, proposalsOf(found)).map(({ inside }) =>
+    inside.filter(({ made }) => !made),
+  );
   return words.find((inside) => inside.some((change) => change.number === number)) ?? [];
 }
 
@@ -156,7 +158,18 @@ function cardOf(change, write, say) {
 }
 
 /** Words by their keys without "correction_"; correction.js fills their places. */
-const SAID = ["count", "left", "previous", "next", "close", "none", "reject", "accept", "accept_layout", "open"];
+const SAID = [
+  "count",
+  "left",
+  "previous",
+  "next",
+  "close",
+  "none",
+  "reject",
+  "accept",
+  "accept_layout",
+  "open",
+];
 
 function wordsSaid(proposals, found, say) {
   const [made, left] = [true, false].map((made) => proposals.some((change) => change.made === made));
@@ -165,7 +178,9 @@ function wordsSaid(proposals, found, say) {
     ...Object.fromEntries(SAID.map((name) => [name, say(`correction_${name}`)])),
     label: say("corrected_label"),
     hint: proposals.length ? say(hint) : say("site_nothing"),
-    all: allProposed(found).some((change) => isRejected(change, found.rejected ?? [])) ? say("correction_all") : "",
+    all: allProposed(found).some((change) => isRejected(change, found.rejected ?? []))
+      ? say("correction_all")
+      : "",
     copy: say("copy"),
     copied: say("copied"),
     copy_long: say("copy_corrected"),
@@ -306,8 +321,7 @@ export class Site {
     window.components.live_text({
       data: { text, revision, longest: LONGEST, ...words },
       parentElement: this.places.live.shadowRoot,
-      setStateValue: (_, typed) =>
-        this.change({ ...this.fresh(), ...this.decisionsIn(typed), text: typed }),
+      setStateValue: (_, typed) => this.change({ ...this.fresh(), ...this.decisionsIn(typed), text: typed }),
     });
   }
 

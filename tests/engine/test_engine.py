@@ -3,12 +3,9 @@
 import json
 import pickle
 import shutil
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -228,22 +225,6 @@ def test_more_models_than_stay_in_memory(engine, tiny_folder, tmp_path):
     assert len(answers) == 1
     known = [folder for folder in folders if engine.open(folder).progress.is_ready]
     assert known == folders[1:]
-
-
-def test_the_page_loads_no_network_library(tiny_folder):
-    code = (
-        "import sys, pathlib; from engine.client import Engine; e = Engine.start();"
-        "e.open(pathlib.Path(sys.argv[1])); e.close();"
-        "print(sorted({'tensorflow', 'keras', 'streamlit'} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tiny_folder)],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
 
 
 def test_nothing_is_left_after_closing():

@@ -72,13 +72,6 @@ def test_keras_is_asked_nothing_about_a_transformer_with_a_graph():
     assert not any(question.needs_keras(key) for question in QUESTIONS.values())
 
 
-def test_a_recurrent_network_has_no_passes_in_numpy():
-    """Only Keras computes its projections."""
-    keys = [ModelKey(str(ASSETS / name), None, "") for name in ("transformer", "seq2seq")]
-    assert [questions.projections.needs_keras(key) for key in keys] == [False, True]
-    assert not any(questions.correct.needs_keras(key) for key in keys)
-
-
 class Closing:
     """A link that only knows whether it has been closed."""
 

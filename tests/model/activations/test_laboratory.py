@@ -140,14 +140,6 @@ def test_what_is_no_place_is_refused(places, message):
         Intervention(**places)
 
 
-def test_interventions_that_do_the_same_are_one_key():
-    rows = np.eye(3, dtype=np.float32)
-    kept = {Intervention(weights={COPY: rows}): "answer"}
-    assert kept[Intervention(weights={COPY: rows.copy()})] == "answer"
-    assert Intervention(weights={COPY: rows[::-1]}) not in kept
-    assert Intervention() not in kept
-
-
 @pytest.mark.parametrize(
     ("intervention", "message"),
     [

@@ -8,10 +8,8 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from model import Corrector, ModelFolderError
-from model.analysis import contrast_of_row
 from model.export.graphs import graph_of, write_graph
 from model.graph.files import DESCRIPTION_FILE, GRAPH_FOLDER, HALVES, read_files
 from model.graph.network import GraphNetwork, given_arrays, load_graph, open_halves
@@ -19,7 +17,6 @@ from model.network.keras_network import KerasNetwork
 from model.network.networks import build_network
 from model.stored.config import Seq2SeqConfig
 from model.stored.folder import ASSETS, read_config
-from model.text.tokenizer import START_ID
 from model.trace.trace import AttentionTrace
 from tests.random_weights import fill_at_random
 from training.noise.everyday import everyday_sentence
@@ -191,37 +188,3 @@ def test_what_a_graph_does_not_hand_out_numpy_computes(in_keras, padding):
             np.testing.assert_allclose(one, other, atol=1e-4)
     assert corrector.laboratory.config == corrector.config
     assert corrector._network._keras is None  # nobody had to wait for Keras
-
-
-@pytest.mark.parametrize(
-    ("name", "source", "target", "row"),
-    [
-        ("growing-up", "머거요", "먹어요", 0),
-        ("transformer", "머거도 되요", "먹어도 돼요", 4),
-        ("transformer", "그렇게 하면 안되요.", "그렇게 하면 안 돼요.", 8),
-        ("transformer", "비를 맞으며 거러가요.", "비를 맞으며 걸어가요.", 7),
-        ("transformer", "나는 책을 일거요.", "나는 책을 읽어요.", 10),
-    ],
-)
-def test_gradients_of_the_walk_are_those_of_keras(in_keras, monkeypatch, name, source, target, row):
-    corrector, network = Corrector.load(name), in_keras[name]._network.network
-    contrast, ids = contrast_of_row(corrector, source, target, row), corrector._encode(source, target)
-    asked, shares = (row, contrast.written, contrast.instead), [0.0, 0.25, 0.7, 1.0]
-    found = corrector.laboratory.slopes(*ids, asked, shares)
-    assert corrector._network._keras is None  # its library takes seconds to start
-
-    points = tf.constant(shares)[:, None]
-    given = [np.repeat([each], len(shares), axis=0) for each in (ids[0], [START_ID, *ids[1][:-1]])]
-    factors = [points * tf.ones(each.shape) for each in given]
-    following = iter(factors)
-    with tf.GradientTape() as tape, monkeypatch.context() as patch:
-        tape.watch(factors)
-        patch.setattr(
-            network,
-            "_embed",
-            lambda ids, _: network.positional_encoding(network.embedding(ids) * next(following)[..., None]),
-        )
-        logits = network.full_pass(*given).logits
-        score = logits[:, row, contrast.written] - logits[:, row, contrast.instead]
-    for one, other in zip(found, (score, *tape.gradient(score, factors)), strict=True):
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-4 * np.abs(other).max())

@@ -23,7 +23,7 @@ from viz.labels import cell_label, plain_text, template_text, visible_token, wid
 from viz.theme import colour_scale, palette
 
 _ROW, _LEAST_ROW, _SCALE, _FOOT, _EM = 28, 17, 36, 40, 13  # pixels; an em is that of the names
-_BAR = 160  # pixels of the colour bar
+_BAR = 300  # pixels of the colour bar and its title
 _TYPE, _SMALL_TYPE, _MANY = 13, 9, 44  # pixels of the texts; the smaller type with more than _MANY columns
 
 
@@ -128,7 +128,7 @@ def _grid_cells(
         "colorscale": colour_scale(colours),
         # From the edge of the picture: beside long names of rows a phone has no room for it above the cells.
         "colorbar": weight_scale(value_title, layout["height"])
-        | {"nticks": 3, "tickformat": "~g", "xref": "container", "x": 0.02, "len": _BAR},
+        | {"nticks": 3, "tickformat": "~g", "xref": "container", "x": 0.04, "len": _BAR},
         "xgap": 1,
         "ygap": 1,
         "hoverongaps": False,

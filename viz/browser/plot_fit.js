@@ -164,7 +164,7 @@ function enlarged(figure) {
   if (annotations)
     changed.annotations = layout.annotations.map((each) => ({ ...each, yshift: (each.yshift ?? 0) * type }));
   if (legend?.entrywidth) changed.legend = { entrywidth: legend.entrywidth * type };
-  if (meta?.low) changed.meta = { least: high(meta.least) };
+  if (meta?.low || meta?.across) changed.meta = { least: high(meta.least) }; // or names of rows overlap
   return { ...figure, data: figure.data.map(withLargerType), layout: merged(layout, changed) };
 }
 

@@ -128,7 +128,8 @@ def _grid_cells(
         "colorscale": colour_scale(colours),
         # From the edge of the picture: beside long names of rows a phone has no room for it above the cells.
         "colorbar": weight_scale(value_title, layout["height"])
-        | {"nticks": 3, "tickformat": "~g", "xref": "container", "x": 0.04, "len": _BAR},
+        | {"nticks": 3, "tickformat": "~g", "ticklabeloverflow": "allow"}
+        | {"xref": "container", "x": 0.06, "len": _BAR},
         "xgap": 1,
         "ygap": 1,
         "hoverongaps": False,

@@ -115,6 +115,16 @@ def probability(value: float, minimum: float | None = None) -> str:
     return text
 
 
+def confidence(value: float, minimum: float | None = None) -> str:
+    """A confidence as readers of a card want it, without log odds.
+
+    Example:
+        >>> confidence(0.9999), confidence(0.25)
+        ('>0.999', '0.250')
+    """
+    return probability(value, minimum).partition(" ")[0]
+
+
 def width_in_em(label: str) -> float:
     """Rough drawn width of a label not escaped yet: wide East Asian characters count 1, others NARROW_EM.
 

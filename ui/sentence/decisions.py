@@ -36,7 +36,7 @@ from ui.shell import address, controls, header, markup, own_words
 from ui.shell.runs import spinner
 from ui.shell.settings import ACCEPTED, ASKED, EDIT, PART, REJECTED, Place, Places
 from ui.wording import LONGEST_SIDE, language, say
-from viz.labels import capital, probability, visible_token
+from viz.labels import capital, confidence, probability, visible_token
 
 Span = tuple[int, int]
 
@@ -161,7 +161,7 @@ def show_correction(
 def _share(change: Change) -> str:
     if change.is_english_layout:
         return say("correction_layout")
-    return probability(change.confidence) if change.is_weighed else "–"
+    return confidence(change.confidence) if change.is_weighed else "–"
 
 
 def _words(proposals: list[Proposal], doing: Doing, undone: bool = False) -> dict[str, str]:
@@ -253,7 +253,7 @@ def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> 
     if not change.is_weighed:
         return found | {"sure": say("correction_unweighed")}
     level = next(level for level, least in _SURE.items() if change.confidence >= least)
-    share = probability(change.confidence, sentence.minimum_confidence)
+    share = confidence(change.confidence, sentence.minimum_confidence)
     found["sure"] = say("correction_sure", words=say(f"sure_{level}"), confidence=share)
     if change.from_list:
         fix = probability(change.fix_probability or 0.0)

@@ -28,6 +28,11 @@ export function probabilityText(value) {
   return value.toFixed(3);
 }
 
+/** A confidence as readers of a card want it, without log odds. */
+export function confidenceText(value) {
+  return probabilityText(value).split(" ")[0];
+}
+
 /** ln(p / (1 - p)), as labels.py writes it. */
 export function logOdds(probability) {
   const tiny = Math.exp(-2 * MOST_ODDS);

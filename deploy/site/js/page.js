@@ -1,6 +1,6 @@
 // The page: text goes to the worker, the correction and its figures come back.
 import { filled } from "../../../viz/browser/dom.js";
-import { probabilityText } from "../../../viz/browser/type.js";
+import { confidenceText, probabilityText } from "../../../viz/browser/type.js";
 import { decide, isRejected, movedAlong, readPlaces, writtenPlaces } from "./decisions.js";
 import { figuresOf, withBlanks } from "./figures.js";
 import { confidence, isSpace, restored } from "./text.js";
@@ -91,7 +91,7 @@ function offerOf(inside, text, say) {
   const [{ number }] = offered;
   const sureness = (change) => (change.isOffer ? 0 : confidence(change));
   const least = offered.reduce((one, other) => (sureness(other) < sureness(one) ? other : one));
-  const share = least.isOffer ? say("correction_layout") : probabilityText(sureness(least));
+  const share = least.isOffer ? say("correction_layout") : confidenceText(sureness(least));
   return { number, text, shown: withBlanks(text), share, accept: least.isOffer ? "accept_layout" : "accept" };
 }
 
@@ -152,7 +152,7 @@ function cardOf(change, write, say) {
     kinds: [...named.split("+"), ...(!spaced && movesSpace(change) ? ["spacing"] : [])].map(nameOf),
     why: article ? known : say(`mistake_${kind}_why`),
     article: told.includes(article) ? "" : article,
-    sure: say("correction_sure", { words: say(`sure_${level}`), confidence: probabilityText(sureness) }),
+    sure: say("correction_sure", { words: say(`sure_${level}`), confidence: confidenceText(sureness) }),
     note: noteOf(change, instead, say),
   };
 }

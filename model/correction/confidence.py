@@ -50,6 +50,7 @@ from model.stored.folder import (
     write_atomically,
 )
 from model.text.hangul import spoken_letters, syllables_with_coda
+from model.text.pronunciation import sound_the_same
 from model.text.protected import JAMO
 
 DEEPEST = 8  # questions one after the other in a tree
@@ -155,9 +156,9 @@ def _number(value: object) -> float:
 
 
 DOUBT = math.log(0.98 / 0.02)  # log odds up to which, either way, the second trees rate
-# Log odds that a candidate needs which replaces known words without an article of the norm; and one that
-# writes other letters in a noun of the lexicon.
-SURE_OF_LETTERS, SURE_OF_NOUN = math.log(0.95 / 0.05), math.log(0.996 / 0.004)
+# Log odds that a candidate needs which replaces known words without an article of the norm; one that replaces
+# a word of the training sentences or of the lexicon by another; and one that alters a noun of the lexicon.
+SURE_OF_LETTERS, SURE_OF_WORD, SURE_OF_NOUN = (math.log(p / (1 - p)) for p in (0.95, 0.97, 0.996))
 # Log odds by which, in people's text, spaces are likelier mistaken than in the practised pairs, and letters
 # without an article less likely.
 SPACES_COMMONER, LETTERS_RARER = 0.7, 1.2
@@ -299,9 +300,12 @@ def at_natural_rates(
         return 0.0
     if is_likelier_grammar(sentence, rated, second.morphemes_kept):
         return log_odds
-    is_word = rated.features.spaces == 0 and rated.features.changes < FEW and not second.unknown_kept
-    if (is_word and log_odds < SURE_OF_LETTERS) or may_be_name(stretch.kept, rated.text, second):
+    if may_be_name(stretch.kept, rated.text, second):
         return 0.0
+    if rated.features.spaces == 0 and rated.features.changes < FEW and not second.unknown_kept:
+        is_word = rated.features.wrong_count > 0 or second.whole_kept >= max(2, second.whole)
+        if log_odds < (SURE_OF_WORD if is_word else SURE_OF_LETTERS):
+            return 0.0
     is_no_name = second.unknown_kept and NO_NAME.search(stretch.kept)
     return log_odds if is_no_name or is_long_word(rated.features, second) else log_odds - LETTERS_RARER
 
@@ -325,8 +329,8 @@ def are_apart(source: str, one: Stretch, other: Stretch) -> bool:
 def is_rarely_wrong(sentence: OneStretch, rated: Rated) -> bool:
     """Whether a candidate changes what is seldom wrong: a noun of the lexicon, or one syllable more.
 
-    Other letters in 친우, 인간미 or 관련설; or a syllable that goes, neither stands beside its like nor comes
-    elsewhere: 리스로를 → 리스를.
+    Other letters in 친우, 인간미 or 관련설, unless they sound the same (나리, 날이); or a syllable that goes,
+    neither stands beside its like nor comes elsewhere: 리스로를 → 리스를.
     """
     if rated.features.spaces == 1:
         return False
@@ -334,10 +338,9 @@ def is_rarely_wrong(sentence: OneStretch, rated: Rated) -> bool:
     beside = sentence.source[max(stretch.start - 1, 0) : stretch.end + 1]
     beside += "".join(each.written for each in sentence.stretches if each is not stretch)
     gone = Counter(stretch.kept) - Counter(rated.text)
-    is_loss = gone and len(rated.text) + gone.total() == len(stretch.kept)
-    if is_loss and all(each.isalnum() and beside.count(each) == 1 for each in gone):
-        return True
-    return is_of_noun(*sentence.typed(rated.stretch))
+    if gone and len(rated.text) + gone.total() == len(stretch.kept):
+        return all(each.isalnum() and beside.count(each) == 1 for each in gone)
+    return is_of_noun(*sentence.typed(rated.stretch)) and not sound_the_same(stretch.kept, rated.text)
 
 
 def is_likelier_grammar(sentence: OneStretch, rated: Rated, likelier: float) -> bool:

@@ -32,7 +32,7 @@ from ui.views.edits import KIND
 from ui.views.heads_off import outcome
 from ui.views.predict import window
 from ui.views.view import needs_changes, needs_experiment, needs_probabilities
-from ui.wording import change_in_words, head_name, say
+from ui.wording import change_in_words, head_name, nats, say
 from viz.labels import plain_text, probability, visible_token
 
 AROUND = "12"  # tokens that are offered on each side of a change
@@ -43,28 +43,13 @@ YES, NO = "yes", "no"
 
 
 @dataclass(frozen=True)
-class PictureRow:
-    """One row of the picture: its name, a value for each option, whether it shows an intervention, and the
-    format of the values where they are written above the bars."""
-
-    name: str
-    values: np.ndarray
-    intervened: bool = False
-    format: str = ""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"{each:{self.format}}".replace("-", "−") for each in self.values if self.format)
-
-
-@dataclass(frozen=True)
 class PollKind:
     """A kind of poll. ``options`` and ``rows`` are made from a sentence state; ``lacks`` names the text that
     says why it cannot be asked."""
 
     name: str
     options: Callable[[SentenceState], tuple[str, ...]]
-    rows: Callable[[SentenceState], list[PictureRow]]
+    rows: Callable[[SentenceState], list[viz.MethodPanel]]
     lacks: Callable[[SentenceState], str | None]
     most: int = 1
 
@@ -102,17 +87,17 @@ def _characters(seen: SentenceState) -> tuple[str, ...]:
     return tuple(f"{visible_token(seen.trace.source_tokens[place])} {place + 1}" for place in places)
 
 
-def _looked_at(seen: SentenceState) -> list[PictureRow]:
+def _looked_at(seen: SentenceState) -> list[viz.MethodPanel]:
     places, chosen = list(window(seen, seen.changes[0], AROUND)), _head_of(seen)
     weights = attention_of_change(seen.trace, seen.changes[0])
     for axis, part in ((1, chosen.head), (0, chosen.layer)):
         weights = weights.mean(axis=axis) if part is None else np.take(weights, part, axis=axis)
-    rows = [PictureRow(say("class_row_attention", place=chosen.label(say, seen.trace)), weights[places])]
+    rows = [viz.MethodPanel(say("class_row_attention", place=chosen.label(say, seen.trace)), weights[places])]
     if seen.can(declared.left_out):
         # Without this row if the laboratory is late or cannot answer: the class's own answers must be shown
         # in any case.
         with suppress(loaders.EngineError, ValueError):
-            rows.append(PictureRow(say("class_row_left_out"), np.abs(left_out(seen)[places]), True))
+            rows.append(viz.MethodPanel(say("class_row_left_out"), np.abs(left_out(seen)[places]), True))
     return rows
 
 
@@ -124,13 +109,14 @@ def _heads(seen: SentenceState) -> tuple[str, ...]:
     return tuple(f"{each.kind} {each.layer + 1}·{each.head + 1}" for each in _five(seen))
 
 
-def _needs(seen: SentenceState) -> list[PictureRow]:
+def _needs(seen: SentenceState) -> list[viz.MethodPanel]:
     found = effects(seen)
     places = [found.heads.index(head) for head in _five(seen)]
     loss = -found.effect[places]  # up: the head speaks for the correction
+    looked = found.attention[places]
     return [
-        PictureRow(say("class_row_edit"), found.attention[places], format=".2f"),
-        PictureRow(say("class_row_off"), loss, True, "+.2f"),
+        viz.MethodPanel(say("class_row_edit"), looked, labels=tuple(f"{each:.2f}" for each in looked)),
+        viz.MethodPanel(say("class_row_off"), loss, True, labels=tuple(map(nats, loss))),
     ]
 
 
@@ -143,9 +129,9 @@ def _without(seen: SentenceState) -> tuple[str | None, bool]:
     return found.text, outcome(seen.sentence.source, found.text, typed(seen)) == "made"
 
 
-def _still(seen: SentenceState) -> list[PictureRow]:
+def _still(seen: SentenceState) -> list[viz.MethodPanel]:
     made = _without(seen)[1]
-    return [PictureRow(say("class_row_network"), np.array([made, not made], float), True)]
+    return [viz.MethodPanel(say("class_row_network"), np.array([made, not made], float), True)]
 
 
 def _others(seen: SentenceState) -> dict[str, float]:
@@ -164,8 +150,8 @@ def _candidates(seen: SentenceState) -> tuple[str, ...]:
     return tuple(_others(seen))
 
 
-def _shares(seen: SentenceState) -> list[PictureRow]:
-    return [PictureRow(say("class_row_candidates"), np.array(list(_others(seen).values())))]
+def _shares(seen: SentenceState) -> list[viz.MethodPanel]:
+    return [viz.MethodPanel(say("class_row_candidates"), np.array(list(_others(seen).values())))]
 
 
 def _lacks_change(seen: SentenceState) -> str | None:
@@ -345,7 +331,7 @@ def _reveal(state: State, poll: Poll, seen: SentenceState) -> None:
     counts = np.array(state.counts, float)
     panels = [
         viz.MethodPanel(say("class_row_class", count=state.answered), counts, labels=_numbers(state.counts)),
-        *(viz.MethodPanel(row.name, row.values, row.intervened, labels=row.labels) for row in rows),
+        *rows,
     ]
     figure = viz.contribution_panels(
         panels,
@@ -379,9 +365,9 @@ def _numbers(counts: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(str(count) if count else "" for count in counts)
 
 
-def _told(state: State, poll: Poll, rows: list[PictureRow]) -> str:
+def _told(state: State, poll: Poll, rows: list[viz.MethodPanel]) -> str:
     labels = [option_label(poll.kind, option) for option in poll.options]
-    network = [labels[int(np.argmax(np.abs(row.values)))] for row in rows]
+    network = [labels[int(np.argmax(np.abs(np.asarray(row.values))))] for row in rows]
     class_ = say("class_nobody")
     if state.answered:
         most = max(state.counts)

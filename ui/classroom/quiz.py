@@ -40,14 +40,6 @@ from ui.wording import change_in_words, say
 from viz.labels import decimal
 
 LABORATORY, LONG, ANSWER = "lesson-plan-laboratory", "lesson-plan-50", "lesson-plan-answer"
-HINTED = {  # the view that the hint of a question names
-    "copied": "heatmap",
-    **dict.fromkeys(("second", "least_sure"), "steps"),
-    **dict.fromkeys(("looker", "alone", "together", "kind_needed", "against"), "without"),
-    **dict.fromkeys(("left_out", "agrees"), "sources"),
-    "spread": "replace",
-    "returns": "fork",
-}
 STRONGEST = 5  # heads that are off together in one of the questions
 PARALLEL = "parallel"  # in what a quiz is about: the sentence of the questions after the lesson
 _TRIED = "classroom_tried"  # (quiz, phase, question) -> the option that this session tried last
@@ -222,13 +214,21 @@ def _ask(mine: Membership, quiz: Quiz, number: int, check: Check, answered: bool
     if check.is_right(tried):
         markup.paragraph(say("class_check_right"), "class-right")
     else:
-        views = {name: say(f"view_{name}") for name in HINTED.values()}
-        markup.paragraph(say(f"check_{check.kind}_hint", **_values(check), **views), "class-hint")
-        view = HINTED.get(check.kind, "")
-        if view and st.button(say("class_hint_open", view=views[view]), key=f"class_hint_{number}"):
-            page, tabs = next(each for each in TABS.items() if view in (one.name for one in each[1].views))
-            about = _of_phase(quiz.about, quiz.phase)
-            follow.look_around(Shown(page, (*about, (tabs.setting, view))))
+        _show_hint(quiz, number, check)
+
+
+def _show_hint(quiz: Quiz, number: int, check: Check) -> None:
+    """The hint, and the way to the view that it names."""
+    names = {view.name: say(f"view_{view.name}") for tabs in TABS.values() for view in tabs.views}
+    hint = say(f"check_{check.kind}_hint", **_values(check), **names)
+    markup.paragraph(hint, "class-hint")
+    for page, tabs in TABS.items():
+        for view in tabs.views:
+            name, key = names[view.name], f"class_hint_{number}"
+            named = f"‘{name}’" in hint or f"“{name}”" in hint
+            if named and st.button(say("class_hint_open", view=name), key=key):
+                about = _of_phase(quiz.about, quiz.phase)
+                follow.look_around(Shown(page, (*about, (tabs.setting, view.name))))
 
 
 def _answer(mine: Membership, quiz: Quiz, number: int, key: str) -> None:

@@ -13,7 +13,7 @@ from model import Corrector
 from model.text.tokenizer import VISIBLE_SPACE
 from tests.conftest import asked_here
 from tests.ui.classroom.test_classroom_page import KO, SHOWN, press, touch
-from tests.ui.screen import component, components, html, messages
+from tests.ui.screen import component, components, html, keys, messages, setting
 from ui.classroom import lessons, quiz
 
 # --- predicting together ---
@@ -144,8 +144,12 @@ def test_a_wrong_answer_gets_a_hint_and_may_be_changed(open_app, rooms, taught):
     phone, seen = open_app("classroom", **{"class": taught[1]}), set()
     for place in range(2):
         phone = touch(phone, f"class_check_{number}_{AFTER}_2", place)
-        seen.add(KO["class_check_right"] in html(phone))
-    assert seen == {True, False}  # one of two options is right
+        seen.add((KO["class_check_right"] in html(phone), "class_hint_2" in keys(phone)))
+    assert seen == {(True, False), (False, True)}  # one of two options is right
+    wrong = touch(phone, f"class_check_{number}_{AFTER}_2", 0)
+    wrong = wrong if "class_hint_2" in keys(wrong) else touch(phone, f"class_check_{number}_{AFTER}_2", 1)
+    phone = press(wrong, "class_hint_2")  # the hint of the copied characters names the heatmap
+    assert setting(phone, "sentence") == SHOWN[0][1] and "heatmap" in components(phone)
 
 
 def test_after_the_lesson_another_sentence_is_asked_about():

@@ -16,7 +16,6 @@ from model.analysis.building_blocks import (
     dot_product_attention,
     group_parameters,
     hidden_by_look_ahead,
-    hidden_by_padding,
     move,
     nearest_others,
     role_of,
@@ -27,9 +26,6 @@ from model.analysis.building_blocks import (
 )
 from model.network import layers as attention
 from model.stored.config import Seq2SeqConfig, TransformerConfig
-
-KEYS = [[10, 0, 0], [0, 10, 0], [0, 0, 10], [0, 0, 10]]
-VALUES = [[1, 0], [10, 0], [100, 5], [1000, 6]]
 
 
 def arrays(queries: int = 5, keys: int = 7, depth: int = 4, width: int = 3) -> list[np.ndarray]:
@@ -50,20 +46,6 @@ def test_weights_and_output_are_those_of_the_networks(masked):
     np.testing.assert_allclose(steps.output, ops.convert_to_numpy(output), atol=2e-6)
 
 
-@pytest.mark.parametrize(
-    ("query", "weights", "output"),
-    [
-        ([0, 10, 0], [0, 1, 0, 0], [10, 0]),
-        ([0, 0, 10], [0, 0, 0.5, 0.5], [550, 5.5]),
-        ([10, 10, 0], [0.5, 0.5, 0, 0], [5.5, 0]),
-    ],
-)
-def test_the_classroom_example_has_its_known_results(query, weights, output):
-    steps = dot_product_attention([query], KEYS, VALUES)
-    np.testing.assert_allclose(steps.weights, [weights], atol=1e-9)
-    np.testing.assert_allclose(steps.output, [output], atol=1e-9)
-
-
 def test_each_step_follows_from_the_one_before():
     query, key, value = arrays()
     mask = ~hidden_by_look_ahead(7)[:5]
@@ -74,14 +56,6 @@ def test_each_step_follows_from_the_one_before():
     assert (steps.weights[~mask] == 0).all()
     np.testing.assert_allclose(steps.weights.sum(-1), 1)
     np.testing.assert_allclose(steps.weighted_values(3).sum(0), steps.output[3])
-
-
-def test_without_scaling_the_largest_weight_grows():
-    query, key, value = arrays()
-    scaled = dot_product_attention(query, key, value)
-    plain = dot_product_attention(query, key, value, scaling=False)
-    np.testing.assert_array_equal(plain.scaled, plain.products)
-    assert (plain.weights.max(-1) > scaled.weights.max(-1)).all()
 
 
 def test_huge_logits_overflow_nowhere():
@@ -100,14 +74,6 @@ def test_huge_logits_overflow_nowhere():
 def test_shapes_that_do_not_fit_are_refused(query, key, value, mask, message):
     with pytest.raises(ValueError, match=message):
         dot_product_attention(query, key, value, mask)
-
-
-def test_what_is_hidden_is_what_the_networks_may_not_look_at():
-    ids = np.array([[5, 6, 3, 0], [7, 3, 0, 0]])
-    allowed = ops.convert_to_numpy(attention.padding_mask(ids))[:, 0, 0]
-    np.testing.assert_array_equal(hidden_by_padding(ids), ~allowed)
-    allowed = ops.convert_to_numpy(attention.look_ahead_mask(4))[0, 0]
-    np.testing.assert_array_equal(hidden_by_look_ahead(4), ~allowed)
 
 
 P, D = 24, 16
@@ -132,13 +98,6 @@ def test_the_curve_over_distances_is_the_first_row_and_a_sum_of_cosines():
     np.testing.assert_allclose(curve, found[0], atol=1e-4)
     expected = sum(math.cos(5 / 10000 ** (2 * i / D)) for i in range(D // 2))
     assert curve[5] == pytest.approx(expected, abs=1e-4)
-
-
-def test_sizes_of_a_sentence_by_hand():
-    found = sizes([[3.0, 4.0], [0.0, 1.0]], positional_encoding(5, 2))
-    np.testing.assert_allclose(found.embedding, [5, 1])
-    np.testing.assert_allclose(found.scaled, [5 * math.sqrt(2), math.sqrt(2)], rtol=1e-6)
-    np.testing.assert_allclose(found.encoding, [1, 1], rtol=1e-6)
 
 
 def test_the_distance_does_not_know_the_token_but_the_cosine_does(embeddings):

@@ -34,7 +34,7 @@ AWAY = (
 )
 TOKENS = 40
 Row = tuple[str, str]  # the name of a measure, and its value
-# Types a text at once; the milliseconds until its correction stands there, and until all pictures do.
+# Types a text at once; the milliseconds until its correction is drawn, and until all pictures are.
 TYPE = (
     """async (text) => {
   const area = document.getElementById("live").shadowRoot.querySelector("textarea");
@@ -50,7 +50,7 @@ TYPE = (
 }"""
 )
 
-# Types a text, or nothing, and waits until it, or the stored example, stands there with its heatmap.
+# Types a text, or nothing, and waits until it, or the stored example, is drawn with its heatmap.
 SHOWS = """async (text) => {
   const until = async (holds) => { while (!holds()) await new Promise((done) => setTimeout(done, 5)); };
   await until(() => window.site?.places);

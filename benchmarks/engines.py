@@ -1,7 +1,7 @@
 """The engines that correct in benchmarks/peers.py: ours, CTranslate2 with our weights, and transformers.
 
-Each is made inside a process of its own and imports its library there. Text goes in and comes out, so each
-pays for its own tokens. All cut a long text where our network has to, unless ``whole`` is asked for. Seconds
+Every engine runs in a separate process and imports its library there. Text goes in and comes out, so all pay
+for their tokens. All cut a long text where our network has to, unless ``whole`` is set. Seconds
 are wall time.
 """
 

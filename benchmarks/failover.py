@@ -60,7 +60,7 @@ async def visit_while_one_ends(plan: LoadPlan, process: subprocess.Popen) -> Fig
 
 @dataclass(frozen=True)
 class FailoverPlan(LoadPlan):
-    """The settings of visitors who come through nginx, whose address is found at the start."""
+    """The settings of visitors who come through nginx, whose address follows from a free port."""
 
     visitors: int = knob(100, type=click.IntRange(1, 1000))
     workers: int = knob(1, type=click.IntRange(1))

@@ -121,7 +121,7 @@ def _is_space(text: str, place: int) -> bool | None:
 
 
 def order_stays(text: ComposedText, correction: Correction) -> Iterator[str]:
-    """Line breaks and marks stand in the same order, and there are as many sentences."""
+    """Line breaks and marks keep their order, and the sentences their number."""
     if _skeleton(text.text) != _skeleton(correction.text):
         yield f"marks {_skeleton(text.text)!r} -> {_skeleton(correction.text)!r}"
     elif len(split_sentences(text.text)) != len(split_sentences(correction.text)):

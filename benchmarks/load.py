@@ -3,7 +3,7 @@
     streamlit run app.py
     python benchmarks/load.py --visitors 30 --seconds 60 [--address http://127.0.0.1:8501]
 
-Each sentence holds a number of its own, which no correction touches: a sentence is corrected when a corrected
+Every sentence holds another number, which no correction touches: a sentence is corrected when a corrected
 text with this number arrives, and its pictures are there when a run of the page that has drawn it has come to
 its end. The times are from typing to that. A sentence is overtaken when the visitor typed the next one first
 and that one was answered. It is lost when neither happened before ``--patience`` was over. Where the page

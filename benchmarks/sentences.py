@@ -9,7 +9,7 @@ from training.noise.pairs import make_pair
 
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 _PARTS = WORDS["sentences"]
-SHORTEST = 16  # tokens; there are too few sentences with fewer to find one of each length
+SHORTEST = 16  # tokens; too few sentences have fewer
 
 
 class MadePair(NamedTuple):

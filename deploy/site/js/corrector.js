@@ -141,7 +141,7 @@ function isBounded(text, start, end, boundary, { patterns }) {
 
 /**
  * [kind, article, Korean, English, its name in English] of a well-known mistake, else of the longest row of
- * the norm that makes this change, as model/norm/reasons.py and articles.py find it; undefined without one.
+ * the norm that makes this change, as model/norm/articles.py finds it; undefined without one.
  * Two kinds are joined by +.
  */
 export function articleOf({ wrong, right, sourceStart, sourceEnd }, source, rules) {

@@ -129,9 +129,10 @@ function draw(root) {
 const wordOf = (root, number) =>
   [...root.querySelectorAll(".change")].find(({ numbers }) => numbers.includes(number));
 
+const whole = (parts) => parts.map(([text]) => text).join("");
+
 /** A word as it was typed and with all its changes. */
-const changed = ({ typed, now }) =>
-  [typed, now].map((parts) => parts.map(([text]) => text).join("")).join(" → ");
+const changed = ({ typed, now }) => `${whole(typed)} → ${whole(now)}`;
 
 /** How many mistakes of each kind, and everything that concerns all of them. */
 function bar(root) {
@@ -161,7 +162,7 @@ function open(root) {
   draw(root);
 }
 
-/** All changes in their order, and the words that are only offered one; one that is pressed comes into sight. */
+/** All changes and offers in their order; one that is pressed comes into sight. */
 function list(root) {
   const { pieces, proposals, words } = root.data;
   const box = Object.assign(node("section", "list"), { id: "list", hidden: !root.listed });
@@ -223,7 +224,7 @@ function word(root, { typed, now, made, offer }) {
     button.append(marked("del", typed), marked("ins", now));
     mark(root, button);
     found.push(button);
-  } else found.push(apart(typed.map(([text]) => text).join("")));
+  } else found.push(apart(whole(typed)));
   if (!offer) return found;
   const { number, shown, share, accept } = offer;
   const button = control("offer", `o${number}`, () => root.ask("accept", number), shown);
@@ -308,7 +309,9 @@ function place(root) {
   const { left, bottom } = lines.at(-1);
   const writing = writingOf(root);
   const lowest = writing?.getBoundingClientRect().bottom ?? outer.bottom;
-  const numbers = writing?.querySelector(".st-key-measured")?.getBoundingClientRect().top ?? outer.bottom;
+  const measured = writing?.querySelector(".st-key-measured")?.getBoundingClientRect();
+  // Of a long text they come to the window's edge (style.css).
+  const numbers = measured ? Math.min(measured.top, innerHeight - measured.height) : outer.bottom;
   const [below, above] = [bottom + 6, lines[0].top - box.offsetHeight - 4];
   const last = innerHeight - box.offsetHeight - 4;
   const ends = Math.min(last, numbers - box.offsetHeight);

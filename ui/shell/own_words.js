@@ -2,7 +2,9 @@
 const NAME = "attentionOwnWords";
 
 // Escape closes the settings, and with them the field, which keeps what was typed only when it is left.
-const leave = ({ key, target }) => key === "Escape" && target.closest?.(".st-key-own_words_field") && target.blur();
+function leave({ key, target }) {
+  if (key === "Escape" && target.closest(".st-key-own_words_field")) target.blur();
+}
 
 export default function ({ data, setTriggerValue }) {
   document.ownWordsLeft ??= document.addEventListener("keydown", leave, true) ?? true;

@@ -97,10 +97,9 @@ function offerOf(inside, text, say) {
 
 /** The proposals that are offered together with one: all of its word. */
 function offeredWith(found, number) {
-  const words = wordsOf(found.source, proposalsOf(found)).map(({ inside }) =>
-    inside.filter(({ made }) => !made),
-  );
-  return words.find((inside) => inside.some((change) => change.number === number)) ?? [];
+  const isHere = (change) => change.number === number;
+  const word = wordsOf(found.source, proposalsOf(found)).find(({ inside }) => inside.some(isHere));
+  return word?.inside.filter(({ made }) => !made) ?? [];
 }
 
 /**

@@ -162,6 +162,22 @@ def test_a_change_is_pressed_and_undone_and_made_again(typed):
     assert corrected(typed) == RIGHT
 
 
+def test_a_word_with_two_changes_is_listed_and_offered_with_both(typed):
+    text, right = "할수업서요.", "할 수 없어요."
+    typed.locator("textarea").fill(text)
+    shows(typed, text)
+    assert corrected(typed) == right
+    typed.locator("#correction .count").click()
+    expect(typed.locator("#correction .entry")).to_contain_text([f"{text} → {right}"] * 2)
+    typed.locator("#correction .none").click()
+    expect(typed.locator("#correction .offer")).to_have_count(1)
+    expect(typed.locator("#correction .count")).to_contain_text("고치지 않음 1")
+    assert corrected(typed) == text
+    typed.locator("#correction .offer").click()
+    typed.locator("#correction .change").wait_for()
+    assert corrected(typed) == right
+
+
 def test_a_word_left_as_typed_stays_so_while_the_text_goes_on(typed):
     typed.locator("#correction .change").click()
     typed.get_by_role("button", name="그대로 두기").click()

@@ -146,15 +146,11 @@ def show_correction(
     proposals = _proposals(found)
     chosen = _chosen(sentence)
     number = _number(found, place, chosen)
-    data = correction_data(found, proposals, chosen=number, opened=place, rest=rest)
     words = _words(proposals, doing, any(each.rejected for each in found.sentences))
     if rest:
         words["copied"] = say("copied_with_rest", left=f"{len(rest):,}")
-    correction(
-        data | {"words": words},
-        "correction",
-        lambda what, number: _answer(found, what, number, doing.decides),
-    )
+    data = correction_data(found, proposals, chosen=number, opened=place, rest=rest) | {"words": words}
+    correction(data, "correction", lambda what, number: _answer(found, what, number, doing.decides))
     return sentence, _in_focus(sentence)
 
 

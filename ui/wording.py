@@ -145,13 +145,6 @@ def share_kept(say: Say, value: float) -> str:
     return percent(say, value) if 0 <= value <= 1 else f"{decimal(value * 100, 0)}%"
 
 
-def at_most(say: Say, share: float) -> str:
-    """An upper bound of a share: "at most 2.4%", or "less than 0.1%"."""
-    if share < 0.001:
-        return say("percent_below", share=_plain_percent(0.001, 1))
-    return say("percent_at_most", share=percent(say, share, 1))
-
-
 def _plain_percent(share: float, digits: int) -> str:
     return f"{share * 100:.{digits}f}%"
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ui.export.take_away import say_in
-from ui.wording import about, at_most, percent, plain_markdown
+from ui.wording import about, percent, plain_markdown
 from viz.labels import probability
 
 korean, english = (partial(say_in, language) for language in ("ko", "en"))
@@ -75,13 +75,6 @@ def test_what_is_shown_and_what_is_done_agree_for_all_confidences():
 )
 def test_a_share_is_never_rounded_to_nothing_or_to_everything(share, digits, text):
     assert percent(english, share, digits) == text
-
-
-def test_a_bound_names_the_least_that_is_written():
-    assert at_most(korean, 0.0004) == "0.1% 미만"
-    assert at_most(english, 0.0) == "less than 0.1%"
-    assert at_most(korean, 0.0243) == "많아야 2.4%"
-    assert at_most(english, 0.0243) == "at most 2.4%"
 
 
 @pytest.mark.parametrize(

@@ -359,6 +359,22 @@ _TOLD = "classroom_told"  # the page and settings that the class got last
 LAST_PAGE = "classroom_last_page"  # the page that the teacher showed last
 
 
+def go_on(mine: Membership) -> None:
+    """In a session that the teacher begins at the class's page, as after a reload: know the page and the
+    settings that the class was shown last. A link with a sentence keeps its own settings. Raises
+    ClassroomError."""
+    if not mine.teaches or LAST_PAGE in st.session_state:
+        return
+    try:
+        shown = mine.state().shown
+    except loaders.EngineError:  # the next run may be answered
+        return
+    if shown is not None:
+        st.session_state[LAST_PAGE] = shown.page
+        if not address.is_from_link("sentence"):
+            address.adopt(shown.settings)
+
+
 def show_bar(page: str) -> None:
     """Draw the line, and send the page's settings to the class. The class's own page has no line. Catches
     ClassroomError."""

@@ -24,6 +24,8 @@ def main() -> None:
     header.show("classroom")
     try:
         mine = session.current()
+        if mine is not None:
+            session.go_on(mine)
     except FullError:
         st.warning(say("class_full"))
         return

@@ -2,8 +2,10 @@
 
 from urllib.parse import parse_qsl
 
+import pytest
+
 from tests.ui.classroom.test_classroom_page import press
-from tests.ui.screen import component, html, keys, setting
+from tests.ui.screen import component, html, keys, setting, title
 from ui.classroom.lessons import plans
 from ui.wording import table
 
@@ -45,6 +47,24 @@ def test_a_link_of_the_plan_opens_its_step_in_the_bar(open_app, rooms, cookies):
     for number in (0, 4):  # the first step and the one after it have one link: the bar stays at the second
         app = open_app(**opens[number])
         assert setting(app, "lesson") == f"20.{number or 1}"
+
+
+@pytest.mark.parametrize("reloaded", [True, False])
+def test_a_teacher_who_begins_anew_at_the_classs_page_goes_back_to_the_lesson(
+    open_app, rooms, cookies, reloaded
+):
+    code, key = rooms.open()
+    page, _, query = plans("ko")["answer"][6].link.partition("?")
+    rooms.show(code, key, page, tuple(parse_qsl(query)))
+    before = rooms.state_of(code)
+    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+    cookies["attention_lesson"] = "answer.6"
+    app = open_app("classroom", **(dict(parse_qsl(query)) if reloaded else {"lang": "en"}))
+    app = press(app, "class_to_lesson")
+    assert page == "laboratory" and title(app) == table("ko" if reloaded else "en")["laboratory_page"]
+    assert {name: setting(app, name) for name, _ in parse_qsl(query)} == dict(parse_qsl(query))
+    assert rooms.state_of(code).shown == before.shown
+    assert setting(app, "lesson") == "answer.6" and f"7/{len(plans('ko')['answer'])}" in html(app)
 
 
 def test_a_plan_ends_with_its_summary_on_the_page_that_is_open(open_app, rooms, cookies):

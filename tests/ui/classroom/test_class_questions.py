@@ -183,6 +183,9 @@ def test_both_tests_of_a_plan_have_the_answers_that_the_lesson_teaches(
         assert taught == before == after, plan
         if plan == "lesson-plan-50":  # as the plan says: without the head, or if it looks at all alike, no
             assert (taught["alone"], taught["spread"], taught["returns"]) == ("no", "no", "yes")
+        if plan == "lesson-plan-answer":  # of one head, as that of the lesson, the answer is another one
+            (asked,) = [each.label for each in app.button_group if "가장 많이 본 글자가" in each.label]
+            assert "모든 헤드의 평균에서 가장 많이 본 글자가" in asked and taught["agrees"] == "no"
         press(app, "class_stop")
 
 

@@ -243,7 +243,7 @@ def same_mistake(pair: Pair) -> list[Pair]:
         # A kind of certain misspellings holds words that have nothing else in common.
         kinds |= {article.kind} if article and not norm_kinds()[article.kind].is_certain else set()
     own = [each for kind, each in own_pairs() if kind in kinds and each.wrong != each.wanted and each != pair]
-    return own[:SAME_KIND]
+    return list(dict.fromkeys(own))[:SAME_KIND]
 
 
 def changed_heads(corrector: Network, pair: Pair, intervention: Intervention) -> tuple[HeadChange, ...]:

@@ -6,6 +6,7 @@ import pytest
 from model import Corrector
 from model.analysis import edit_effects, model_editing
 from model.analysis.edit_effects import (
+    SAME_KIND,
     EditedText,
     ReadSentences,
     behind_openings,
@@ -168,6 +169,8 @@ def test_the_same_mistake_is_that_of_the_article_in_other_sentences():
     assert behind_openings(pair)[0] == Pair("그런데 깨끗히 닦아라.", "그런데 깨끗이 닦아라.")
     own = same_mistake(pair)
     assert own and all("히" in each.wrong and pair.wrong not in each.wrong for each in own)
+    own = same_mistake(Pair("첫만남을 기억한다.", "첫 만남을 기억한다."))
+    assert len(own) == len(set(own)) == SAME_KIND  # our sentences hold some of them twice
 
 
 def test_our_own_sentences_are_those_that_the_command_makes():

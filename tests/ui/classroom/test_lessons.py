@@ -4,8 +4,11 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from model import Corrector
+from model.analysis import edit_effects, model_editing
+from tests.conftest import asked_here
 from tests.ui.classroom.test_classroom_page import press
-from tests.ui.screen import component, html, keys, setting, title
+from tests.ui.screen import component, figure, html, keys, setting, title, told
 from ui.classroom.lessons import plans
 from ui.wording import table
 
@@ -65,6 +68,22 @@ def test_a_teacher_who_begins_anew_at_the_classs_page_goes_back_to_the_lesson(
     assert {name: setting(app, name) for name, _ in parse_qsl(query)} == dict(parse_qsl(query))
     assert rooms.state_of(code).shown == before.shown
     assert setting(app, "lesson") == "answer.6" and f"7/{len(plans('ko')['answer'])}" in html(app)
+
+
+def test_the_step_about_learning_shows_other_sentences_with_the_mistake(open_app, correctors, monkeypatch):
+    """Else a class cannot tell whether the network has learned or memorised. About the shipped network, with
+    fewer sentences of our own."""
+    for module in (model_editing, edit_effects):
+        monkeypatch.setattr(module, "KEY_PAIRS", 60)
+        monkeypatch.setattr(module, "OTHER_PAIRS", 20)
+    correctors["transformer"] = asked_here(Corrector.load())
+    (link,) = [step.link for step in plans("ko")["answer"] if "experiment=teach" in step.link]
+    page, _, query = link.partition("?")
+    app = open_app(page, **dict(parse_qsl(query)))
+    assert KO["teach_reading"].format(pairs=1, mended=1) in told(app)
+    assert "같은 실수가 있는 다른 문장은" in told(app) and KO["teach_reading_nowhere"] not in told(app)
+    rows = figure(app, "teach")["layout"]["yaxis"]["ticktext"]
+    assert any(row.startswith("같은 실수, 다른 문장") for row in rows)  # the row that the plan names
 
 
 def test_a_plan_ends_with_its_summary_on_the_page_that_is_open(open_app, rooms, cookies):

@@ -44,7 +44,7 @@ from ui.wording import say
 
 SETTING = "class"  # the code, in the address
 PAGE = "classroom"
-_MINE, _SEEN = "classroom_membership", "classroom_seen"  # _SEEN: this session was in a class, or named one
+_MINE, _SEEN = "classroom_membership", "classroom_seen"  # _SEEN: code of the last class; empty: only named
 _COMPONENT = component("classroom_keeper", js=Path(__file__).with_name("keeper.js").read_text("utf-8"))
 
 
@@ -79,12 +79,18 @@ def current() -> Membership | None:
         try:
             mine = st.session_state[_MINE] = _joined(code)
         except UnknownCodeError:
-            if st.session_state.get(_SEEN) or address.is_from_link(SETTING):
+            if _SEEN in st.session_state or address.is_from_link(SETTING):
                 raise
             address.put(SETTING, "")  # of a lesson that is over, which the browser remembered
             return None
-    st.session_state[_SEEN] = True
+    st.session_state[_SEEN] = code
     return mine
+
+
+def is_over() -> bool:
+    """Whether the classroom that the address names is over, of which this session was a member."""
+    code = tidy(address.get(SETTING))
+    return bool(code) and st.session_state.get(_SEEN) == code and _MINE not in st.session_state
 
 
 def _joined(code: str) -> Membership:
@@ -110,7 +116,7 @@ def open_classroom() -> None:
 def enter(typed: str) -> None:
     """Before ``st.rerun``: be in the classroom of this code from now on."""
     st.session_state.pop(_MINE, None)
-    st.session_state[_SEEN] = True
+    st.session_state[_SEEN] = ""
     address.put(SETTING, tidy(typed) or typed[:40])
 
 
@@ -388,8 +394,9 @@ def show_bar(page: str) -> None:
         if mine.teaches:
             _tell(mine, page)
     except ClassroomError:
-        if st.button(say("class_over"), key="class_over", on_click=leave):
-            st.rerun()
+        with st.container(key="class_bar", horizontal=True, vertical_alignment="center", gap="small"):
+            markup.paragraph(say("class_ended" if is_over() else "class_unknown"), "class-count")
+            st.button(say("class_over"), key="class_over", on_click=leave)
         return
     keep(mine)
     with st.container(key="class_bar", horizontal=True, vertical_alignment="center", gap="small"):

@@ -30,6 +30,10 @@ def main() -> None:
         st.warning(say("class_full"))
         return
     except ClassroomError:
+        if session.is_over():
+            st.info(say("class_ended"))
+            st.button(say("class_over"), key="class_over", on_click=session.leave)
+            return
         st.warning(say("class_unknown"))
         _show_entrance()
         return

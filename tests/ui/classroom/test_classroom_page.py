@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui.computing_corrector import ComputingCorrector
-from tests.ui.screen import component, components, figure, html, keys, messages, setting, title
+from tests.ui.screen import component, components, figure, html, keys, messages, send, setting, title
 from ui.wording import table
 
 KO = table("ko")
@@ -51,8 +51,22 @@ def test_a_phone_comes_in_by_the_link_alone_and_is_told_of_the_end(open_phone, r
     assert rooms.state_of(opened[0]).present == 1
     assert messages(app) == [KO["class_nothing_shown"]]
     rooms.end(*opened)
-    assert messages(app.run()) == [KO["class_unknown"]]
-    assert "class_open" in keys(app)
+    assert messages(app.run()) == [KO["class_ended"]]  # and not that a code is wrong: none was typed
+    assert "class_open" not in keys(app)
+    app = press(app, "class_over")
+    assert setting(app, "class") == "" and not messages(app) and "class_open" in keys(app)
+    app.text_input(key="class_code").input("000000")
+    app = next(each for each in app.button if each.label == KO["class_join"]).click().run()
+    assert messages(app) == [KO["class_unknown"]]
+
+
+def test_one_who_looks_around_alone_is_told_of_the_end_in_the_bar(open_phone, rooms, opened):
+    rooms.show(*opened, "attention", SHOWN)
+    app = open_phone("attention")
+    rooms.end(*opened)
+    app = send(app, "classroom_pulse", "beat", 1).run()
+    assert f">{KO['class_ended']}<" in html(app)
+    assert "class_over" not in keys(press(app, "class_over"))
 
 
 def test_coming_in_without_a_code_asks_for_one_and_it_can_be_typed(open_app, rooms, opened):

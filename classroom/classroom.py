@@ -134,6 +134,7 @@ class Classroom:
         self.heard = now  # time of the last call
         self._version = 0
         self._seats: dict[str, _Seat] = {}
+        self._teachers: set[str] = set()  # the teacher's seats
         self._shown: Shown | None = None
         self._poll: Poll | None = None
         self._quiz: Quiz | None = None  # the last one that was opened
@@ -143,16 +144,19 @@ class Classroom:
         self._numbers = 0  # of polls and quizzes so far
         self._present = (-_COUNTED, 0)
 
-    def join(self, now: float, seat: str = "") -> str:
-        """The seat ``seat`` again, or a new one. Raises FullError if none is left."""
+    def join(self, now: float, seat: str = "", key: str = "") -> str:
+        """The seat ``seat`` again, or a new one. With the teacher's ``key`` it is the teacher's: its answers
+        count only while there is no other seat. Raises FullError if none is left."""
         if seat in self._seats:
             self._seats[seat].heard = now
-            return seat
-        if len(self._seats) >= MOST_SEATS:
-            self._free_a_seat(now)
-        seat = secrets.token_urlsafe(12)
-        self._seats[seat] = _Seat(now)
-        self._present = (-_COUNTED, 0)
+        else:
+            if len(self._seats) >= MOST_SEATS:
+                self._free_a_seat(now)
+            seat = secrets.token_urlsafe(12)
+            self._seats[seat] = _Seat(now)
+            self._present = (-_COUNTED, 0)
+        if self.is_teacher(now, key):
+            self._teachers.add(seat)
         return seat
 
     def state_of(self, now: float, seat: str = "") -> State:
@@ -161,15 +165,16 @@ class Classroom:
         if sitting is not None:
             sitting.heard = now
         revealed = self._poll is not None and self._poll.revealed
+        apart = [self._seats[each].chosen for each in self._apart()]
         asked = (self._quiz.number, self._quiz.phase) if self._quiz else (0, "")
         return State(
             self._version,
             self._count_present(now),
-            self._answered,
+            self._answered - sum(map(bool, apart)),
             self._shown,
             self._poll,
             self._quiz,
-            tuple(self._counts) if revealed else (),
+            tuple(self._counted(apart)) if revealed else (),
             sitting.chosen if sitting else (),
             tuple(sorted(sitting.checked.get(asked, ()))) if sitting else (),
         )
@@ -289,7 +294,8 @@ class Classroom:
     def _results_of(self, quiz: Quiz) -> Results:
         counts = {phase: [[0] * size for size in quiz.sizes] for phase in PHASES}
         seats = dict.fromkeys(PHASES, 0)
-        for sitting in self._seats.values():
+        for seat in self._seats.keys() - self._apart():
+            sitting = self._seats[seat]
             for phase in PHASES:
                 answers = sitting.checked.get((quiz.number, phase), {})
                 seats[phase] += bool(answers)
@@ -315,6 +321,14 @@ class Classroom:
         sitting.heard = now
         return sitting
 
+    def _apart(self) -> set[str]:
+        """The seats whose answers do not count: the teacher's, unless there is no other seat."""
+        return self._teachers if len(self._seats) > len(self._teachers) else set()
+
+    def _counted(self, apart: Sequence[Sequence[int]]) -> list[int]:
+        """The seats for each option of the poll, without the options of those ``apart``."""
+        return [count - sum(place in each for each in apart) for place, count in enumerate(self._counts)]
+
     def _count_present(self, now: float) -> int:
         at, count = self._present
         if now - at >= _COUNTED:
@@ -331,7 +345,9 @@ class Classroom:
         ]
         if not free:
             raise FullError(f"a classroom has {MOST_SEATS} seats")
-        del self._seats[min(free)[1]]
+        _, seat = min(free)
+        del self._seats[seat]
+        self._teachers.discard(seat)
 
 
 def _named(name: str) -> str:

@@ -56,9 +56,9 @@ class AnyClassrooms(ABC):
         **named: P.kwargs,
     ) -> R: ...
 
-    def join(self, code: str, seat: str = "") -> str:
+    def join(self, code: str, seat: str = "", key: str = "") -> str:
         """``Classroom.join``; the others likewise."""
-        return self._call(Classroom.join, code, seat)
+        return self._call(Classroom.join, code, seat, key)
 
     def state_of(self, code: str, seat: str = "") -> State:
         """The state for a seat, which then counts as present for PRESENT seconds."""
@@ -144,14 +144,14 @@ class Classrooms(AnyClassrooms):
             self._rooms[code] = now, room
             return code, room.key
 
-    def join(self, code: str, seat: str = "") -> str:
+    def join(self, code: str, seat: str = "", key: str = "") -> str:
         with self._lock:
             while self._wrong and self._clock() - self._wrong[0] > MINUTE:
                 self._wrong.popleft()
             _, room = self._rooms.get(code, (0.0, None))
             if len(self._wrong) >= MOST_WRONG and not (room and seat in room._seats):
                 raise FullError("too many wrong codes were tried, a minute later they are read again")
-        return super().join(code, seat)
+        return super().join(code, seat, key)
 
     def end(self, code: str, key: str) -> None:
         with self._lock:

@@ -88,6 +88,26 @@ def polled(rooms, opened):
     return code, key, rooms.join(code)
 
 
+def test_the_teachers_own_answers_count_only_where_nobody_else_is(rooms, opened):
+    code, key = opened
+    teacher = rooms.join(code, key=key)
+    rooms.ask(code, key, Poll("where", ("가", "나"), 1, ABOUT))
+    rooms.answer(code, teacher, 1, [0])
+    rooms.check(code, key, Quiz("lesson-plan", ABOUT, (2,), BEFORE))
+    rooms.answer_check(code, teacher, QuizAnswer(2, BEFORE, 0, 1))
+    assert rooms.state_of(code, teacher).answered == 1  # one who is alone asks and answers
+    assert rooms.results(code, key)[0].seats == (1, 0)
+    phone = rooms.join(code, key="made up")
+    assert rooms.join(code, teacher, key) == teacher  # after a reload
+    assert rooms.state_of(code, teacher).answered == 0
+    rooms.answer(code, phone, 1, [1])
+    rooms.reveal(code, key)
+    state = rooms.state_of(code, teacher)
+    assert (state.answered, state.counts, state.mine) == (1, (0, 1), (0,))
+    found = rooms.results(code, key)[0]
+    assert found.seats == (0, 0) and found.before == ((0, 0),)
+
+
 def test_who_was_not_heard_of_for_a_while_is_not_present_and_finds_the_same_seat_again(rooms, opened, clock):
     code, _ = opened
     seat = rooms.join(code)

@@ -99,7 +99,7 @@ def _joined(code: str) -> Membership:
         raise UnknownCodeError("this is no code")
     rooms = loaders.classrooms()
     seat, _, key = (address.cookie(_cookie_name(code)) or "").partition(".")
-    return Membership(code, rooms.join(code, seat), key if key and rooms.is_teacher(code, key) else "")
+    return Membership(code, rooms.join(code, seat, key), key if key and rooms.is_teacher(code, key) else "")
 
 
 def open_classroom() -> None:
@@ -109,7 +109,7 @@ def open_classroom() -> None:
     """
     rooms = loaders.classrooms()
     code, key = rooms.open()
-    st.session_state[_MINE] = Membership(code, rooms.join(code), key)
+    st.session_state[_MINE] = Membership(code, rooms.join(code, key=key), key)
     address.put(SETTING, code)
 
 

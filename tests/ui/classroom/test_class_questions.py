@@ -67,6 +67,19 @@ def test_one_who_is_alone_asks_and_answers(rooms, taught):
     assert "class_reveal" in components(teacher)
 
 
+def test_what_the_teacher_touches_for_the_class_to_see_is_no_answer_of_the_class(open_app, rooms, taught):
+    teacher, code = taught
+    teacher = press(teacher, "class_kind_where")
+    phone = open_app("classroom", **{"class": code})
+    touch(teacher, "class_answer_1", [0])
+    assert KO["class_count_answered"].partition("·")[2].format(count=1, answered=0) in html(teacher.run())
+    touch(phone, "class_answer_1", [3])
+    teacher = press(teacher.run(), "class_reveal_now")
+    drawn = json.loads(component(teacher, "class_reveal")["spec"])
+    assert KO["class_row_class"].format(count=1) in str(drawn)
+    assert rooms.state_of(code).counts[0] == 0
+
+
 def test_more_touches_than_allowed_push_out_the_oldest(open_app, rooms, taught):
     press(taught[0], "class_kind_where")
     phone = open_app("classroom", **{"class": taught[1]})

@@ -5,7 +5,7 @@ All are made from the settings at the time of asking, so they are the same in ev
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 
 import numpy as np
@@ -23,13 +23,13 @@ from model.trace.trace import Selection
 from ui import wording
 from ui.asking import loaders
 from ui.classroom import follow
-from ui.classroom.session import Membership
+from ui.classroom.session import LAST_PAGE, Membership
 from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, markup
 from ui.shell.runs import spinner
 from ui.views.edits import KIND
-from ui.views.heads_off import outcome
+from ui.views.heads_off import outcome, switched_off
 from ui.views.predict import window
 from ui.views.view import needs_changes, needs_experiment, needs_probabilities
 from ui.wording import change_in_words, head_name, nats, say
@@ -267,11 +267,22 @@ def ask(mine: Membership, kind: str) -> str | None:
     found = KINDS[kind]
     if problem := found.lacks(seen):
         return problem
+    about = address.shared("sentence")
+    if kind == "still" and (head := _only_head_off(seen)) is not None:
+        about = (*about, ("kind", head.kind), ("layer", str(head.layer + 1)), ("head", str(head.head + 1)))
+        seen = replace(seen, selection=Selection(*head))
     options = tuple(found.options(seen))
-    poll = Poll(kind, options, min(found.most, len(options)), address.shared("sentence"))
+    poll = Poll(kind, options, min(found.most, len(options)), about)
     loaders.classrooms().ask(mine.code, mine.key, poll)
     _prepare(kind, seen)
     return None
+
+
+def _only_head_off(seen: SentenceState) -> Head | None:
+    """The head that is switched off alone on the teacher's screen: there *this head* means it."""
+    is_open = st.session_state.get(LAST_PAGE) == "laboratory" and address.get("experiment") == "without"
+    off = switched_off(seen) if is_open else ()
+    return off[0] if len(off) == 1 else None
 
 
 def show(mine: Membership, state: State, poll: Poll) -> None:

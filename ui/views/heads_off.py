@@ -62,10 +62,10 @@ def _heads_off(state: SentenceState, values: Values) -> tuple[Head, ...]:
     """
     if address.get(HEADS.name) == NONE:
         return ()
-    return _switched_off(state) or _effects(state, values).supporters(STRONGEST)
+    return switched_off(state) or _effects(state, values).supporters(STRONGEST)
 
 
-def _switched_off(state: SentenceState) -> tuple[Head, ...]:
+def switched_off(state: SentenceState) -> tuple[Head, ...]:
     """The heads that the visitor switched off, of those that the network has."""
     named = re.findall(r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get(HEADS.name), re.ASCII)
     points = ({"custom": [kind, int(layer) - 1, int(head) - 1]} for kind, layer, head in named)

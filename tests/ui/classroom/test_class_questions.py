@@ -4,6 +4,7 @@ lesson."""
 import csv
 import io
 import json
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -11,10 +12,12 @@ from classroom.checks import PLANS, plan_of
 from classroom.classroom import AFTER, BEFORE
 from model import Corrector
 from model.text.tokenizer import VISIBLE_SPACE
+from model.trace.interventions import Head
 from tests.conftest import asked_here
 from tests.ui.classroom.test_classroom_page import KO, SHOWN, press, touch
 from tests.ui.screen import component, components, html, keys, messages, setting
 from ui.classroom import lessons, quiz
+from ui.wording import head_name
 
 # --- predicting together ---
 
@@ -78,6 +81,19 @@ def test_what_the_teacher_touches_for_the_class_to_see_is_no_answer_of_the_class
     drawn = json.loads(component(teacher, "class_reveal")["spec"])
     assert KO["class_row_class"].format(count=1) in str(drawn)
     assert rooms.state_of(code).counts[0] == 0
+
+
+def test_this_head_is_the_one_that_is_switched_off_on_the_screen(open_app, teach, rooms, correctors, opened):
+    """About the shipped network, whose most attentive head is another one."""
+    correctors["transformer"] = asked_here(Corrector.load())
+    (link,) = [step.link for step in lessons.plans("ko")["50"] if "switched_off=" in step.link]
+    page, _, query = link.partition("?")
+    rooms.show(*opened, page, tuple(parse_qsl(query)))
+    teacher = press(teach(), "class_kind_still")  # begun anew at the class's page
+    kind, layer, head = dict(parse_qsl(query))["switched_off"].split(".")
+    asked = f"{head_name(Head(kind, int(layer) - 1, int(head) - 1))} 헤드를 끄고 써도"
+    for app in (teacher, open_app("classroom", **{"class": opened[0]})):
+        assert asked in html(app)
 
 
 def test_more_touches_than_allowed_push_out_the_oldest(open_app, rooms, taught):

@@ -12,7 +12,7 @@ import streamlit as st
 
 import assets
 from ui.shell import address, header, markup, runs
-from ui.shell.settings import Text, is_number, register
+from ui.shell.settings import Text, is_number, names_of, register
 from ui.wording import language, say
 
 LESSON = Text("lesson", of="browser")  # "50.3": the plan of 50 minutes at its third step; empty: none
@@ -73,7 +73,8 @@ def show(page: str) -> None:
     at = int(number)
     if not st.session_state.get(_FOLLOWED):  # a link of the plan may have opened this session
         st.session_state[_FOLLOWED] = True
-        at = _opened(page, steps, at)
+        minutes, at = _opened(page, minutes, at)
+        steps = plans(language())[minutes]
         address.put(LESSON.name, f"{minutes}.{at}")
     step = steps[at]
     when = say("lesson_minutes", minutes=step.minutes)
@@ -84,17 +85,34 @@ def show(page: str) -> None:
             st.button(say(name), key=name, on_click=_open, args=(minutes, to))
 
 
-def _opened(page: str, steps: list[Step], at: int) -> int:
-    """The step whose page and settings are open, the one with the most of them; ``at`` if it is as good as
-    any."""
+def _opened(page: str, minutes: str, at: int) -> tuple[str, int]:
+    """The plan and the step whose page and settings are open.
 
-    def shared(number: int) -> int:
-        other, _, query = steps[number].link.partition("?")
-        named = parse_qsl(query)
-        same = named and (other or header.PAGES[0]) == page
-        return len(named) if same and all(address.get(name) == value for name, value in named) else 0
+    Of the plan at hand the step with the most of them, ``at`` if it is as good as any. If none is open, but
+    the link of another plan and nothing besides, that plan; of several the longest, which holds the others.
+    """
 
-    return max(range(len(steps)), key=lambda number: (shared(number), number == at))
+    def shared(step: Step) -> int:
+        other, named = _settings_of(step)
+        return len(named) if other == page and all(address.get(name) == named[name] for name in named) else 0
+
+    def is_all(step: Step) -> bool:
+        return shared(step) > 0 and len(address.shared(*_settings_of(step)[1])) == shared(step)
+
+    every = plans(language())
+    steps = every[minutes]
+    seen = [step if step.link else before for before, step in zip([steps[0], *steps], steps, strict=False)]
+    best = max(range(len(steps)), key=lambda number: (shared(seen[number]), number == at))
+    longest = sorted(every, key=lambda name: -len(every[name]))
+    others = ((name, number) for name in longest for number, step in enumerate(every[name]) if is_all(step))
+    return (minutes, best) if shared(seen[best]) else next(others, (minutes, at))
+
+
+def _settings_of(step: Step) -> tuple[str, dict[str, str]]:
+    """The page that a step opens, and its settings without the visitor's own."""
+    page, _, query = step.link.partition("?")
+    own = names_of("visitor")
+    return page or header.PAGES[0], {name: value for name, value in parse_qsl(query) if name not in own}
 
 
 def choose() -> None:

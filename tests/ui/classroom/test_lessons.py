@@ -52,6 +52,22 @@ def test_a_link_of_the_plan_opens_its_step_in_the_bar(open_app, rooms, cookies):
         assert setting(app, "lesson") == f"20.{number or 1}"
 
 
+@pytest.mark.parametrize("view", ["view=lines", "positions?"])
+@pytest.mark.parametrize("tongue", ["ko", "en"])
+def test_a_link_of_another_plan_moves_the_bar_there_and_nothing_else_does(
+    open_app, rooms, cookies, view, tongue
+):
+    code, key = rooms.open()
+    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+    cookies["attention_lesson"] = "answer.7"
+    (number,) = [at for at, step in enumerate(plans(tongue)["50"]) if view in step.link]
+    page, _, query = plans(tongue)["50"][number].link.partition("?")
+    app = open_app(page or "attention", **dict(parse_qsl(query)))
+    assert setting(app, "lesson") == f"50.{number}" and plans(tongue)["50"][number].title in html(app)
+    app = open_app(page or "attention", **dict(parse_qsl(query)) | {"sentence": "나무"})  # own way
+    assert setting(app, "lesson") == "answer.7"
+
+
 @pytest.mark.parametrize("reloaded", [True, False])
 def test_a_teacher_who_begins_anew_at_the_classs_page_goes_back_to_the_lesson(
     open_app, rooms, cookies, reloaded
@@ -94,6 +110,10 @@ def test_a_plan_ends_with_its_summary_on_the_page_that_is_open(open_app, rooms, 
     app = press(open_app("masks"), "lesson_next")
     assert not steps[-1].link and KO["lesson_end"].format(title=steps[-1].title) in html(app)
     assert "lesson_next" not in keys(app)
+    cookies["attention_lesson"] = f"20.{len(steps) - 1}"  # reloaded: not back to the step before
+    page, _, query = steps[-2].link.partition("?")
+    app = open_app(page, **dict(parse_qsl(query)))
+    assert setting(app, "lesson") == f"20.{len(steps) - 1}"
 
 
 def test_a_class_that_is_over_is_forgotten_by_the_browser_that_kept_it(open_app, rooms, cookies):

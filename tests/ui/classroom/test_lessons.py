@@ -110,10 +110,16 @@ def test_a_plan_ends_with_its_summary_on_the_page_that_is_open(open_app, rooms, 
     app = press(open_app("masks"), "lesson_next")
     assert not steps[-1].link and KO["lesson_end"].format(title=steps[-1].title) in html(app)
     assert "lesson_next" not in keys(app)
-    cookies["attention_lesson"] = f"20.{len(steps) - 1}"  # reloaded: not back to the step before
+
+
+def test_a_reload_at_the_summary_of_a_plan_stays_there(open_app, rooms, cookies):
+    code, key = rooms.open()
+    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+    steps = plans("ko")["50"]
+    cookies["attention_lesson"] = f"50.{len(steps) - 1}"
     page, _, query = steps[-2].link.partition("?")
     app = open_app(page, **dict(parse_qsl(query)))
-    assert setting(app, "lesson") == f"20.{len(steps) - 1}"
+    assert setting(app, "lesson") == f"50.{len(steps) - 1}"
 
 
 def test_a_class_that_is_over_is_forgotten_by_the_browser_that_kept_it(open_app, rooms, cookies):

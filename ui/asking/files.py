@@ -170,6 +170,7 @@ class TableJob(Job):
         return (time.monotonic() - self.started) / count * (len(self.rows) - count) if count else None
 
     def work(self) -> None:
+        """Correct the rows, some together, and keep each as it is done. Raises EngineError."""
         for first in range(0, len(self.rows), TEXTS_TOGETHER):
             batch = self.rows[first : first + TEXTS_TOGETHER]
             texts = tuple(row.text for row in batch if row.problem is None)
@@ -255,6 +256,7 @@ class SurveyJob(Job):
             return HeadSurvey(result(self._survey))
 
     def work(self) -> None:
+        """Measure roles, effects and pruning, a few sentences at a time. Raises EngineError."""
         survey = self._survey
         for first in range(0, len(self.given), ROLES_TOGETHER):
             rows = tuple(self.given[first : first + ROLES_TOGETHER])

@@ -70,6 +70,7 @@ def _single_head(seen: SentenceState) -> Head:
 
 
 def effects(seen: SentenceState) -> HeadEffects:
+    """The effect of each head on the change of the open screen, in nats. Raises EngineError."""
     return seen.ask(declared.head_effects, seen.edit)
 
 

@@ -44,12 +44,14 @@ class FromFile:
     minimum_confidence: float = 0.0
 
     def correct(self, text: str) -> NoReturn:
+        """Raises NotLoadedError: a record holds no network."""
         raise NotLoadedError("a file cannot correct")
 
     def trace(self, source: str, target: str) -> AttentionTrace:
         return self.seen
 
     def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+        """Raises NotLoadedError: a record holds no network."""
         raise NotLoadedError(f"a file cannot answer {question.name!r}")
 
     def known(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> None:

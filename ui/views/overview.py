@@ -83,7 +83,8 @@ def picture(state: SentenceState) -> Specification:
 
 def without_each(state: SentenceState) -> Mapping[LayerHead, str | None]:
     """The text that is written without each of the heads shown where it is another one, once a change is in
-    focus. Nothing until it is known; it is asked once the page is drawn. None for a text without an end."""
+    focus. Nothing until it is known; it is asked once the page is drawn. None for a text without an end.
+    Raises EngineError."""
     if state.change is None or not may_switch_off(state):
         return {}
     layers, heads = state.trace.shape(state.kind)

@@ -85,7 +85,10 @@ def first_step(state: SentenceState) -> int:
 
 
 def hesitation(say: Say, trace: AttentionTrace) -> str:
-    """Which step was the least sure, and its other candidates."""
+    """The sentence about the least sure step and its other candidates.
+
+    Raises AssertionError for a trace without probabilities, which ``needs.probabilities`` keeps away.
+    """
     assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
         "``needs.probabilities`` keeps other traces away"
     )

@@ -89,7 +89,7 @@ def test_the_table_of_all_heads_has_a_row_for_each_layer_as_the_picture(open_pag
         assert row.locator("th").inner_text() == str(layer)
         for head, text in zip(heads, row.locator("td").all_inner_texts(), strict=True):
             kind, number = head.rsplit(" ", 1)
-            assert text.startswith(f"{kind} Layer {layer} · Head {number} ")
+            assert text.startswith(f"{kind} {layer}·{number} ")
     page.keyboard.press("Escape")
 
 

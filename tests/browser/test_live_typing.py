@@ -124,7 +124,7 @@ def test_what_is_typed_before_the_area_is_ready_is_kept_and_sent(open_page):
           const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
           const { default: live_text } = await import(url);
           const parentElement = document.createElement("div");
-          parentElement.innerHTML = "<label></label><textarea></textarea><p></p>";
+          parentElement.innerHTML = "<label></label><textarea></textarea><pre></pre><p></p>";
           const area = parentElement.querySelector("textarea");
           area.value = "일찍 적은 글";
           const sent = await new Promise(resolve => {

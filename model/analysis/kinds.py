@@ -222,7 +222,7 @@ _OF_NORM = {
     "ha_short_k ha_short_gone ha_absent ha_word geo "
     "eotteokhae yaegi jaemit",
     "tense": "tense_inside tense_after_stop kkun",
-    "meaning": "homophones_57 ikka_itda one_form anda majhida",
+    "meaning": "homophones_57 ikka_itda one_form anda majhida majhida_answer",
     "loan": "loan_coda loan_tense loan_final_stop loan_fricative loan_affricate loan_vowel loan_usual loan_f "
     "loan_liquid loan_name loan_certain",
 }

@@ -224,7 +224,7 @@ def explanation_of(wrong: str, right: str, before: str, after: str) -> Article |
     ``before`` and ``after``: the text around them, rightly spelt.
 
     >>> explanation_of("의", "이", "정말 어", "없는 일").ko
-    "‘어의’가 아니라 ‘어이’예요: 어이없다, 어이가 없다."
+    '‘어의’가 아니라 ‘어이’예요: 어이없다, 어이가 없다.'
     >>> explanation_of("업", "없", "쓸모", "는 일").article
     '한글 맞춤법 제26항'
     """

@@ -71,7 +71,16 @@ def everybody(pages: list[Page], look: Callable[[Page], object]) -> None:
 def ask(teacher: Page, popover: str, key: str) -> None:
     """Back at the class's page, choose something from one of its popovers."""
     settle(teacher)  # while a page is drawn anew, the line of the class may be there and go, or be hidden
-    if teacher.locator(".st-key-class_bar_open").count():
+    line = teacher.locator(".st-key-class_bar_open button").filter(visible=True)
+    desk = teacher.locator(f".st-key-{popover}").filter(visible=True)
+    try:
+        expect(line.or_(desk).first).to_be_visible(timeout=30_000)
+    except (
+        AssertionError
+    ):  # a machine under load has lost the line until the next run; a teacher reloads, too
+        teacher.reload()
+        expect(line.or_(desk).first).to_be_visible()
+    if line.count():
         press(teacher, "class_bar_open")
     teacher.wait_for_selector(f".st-key-{popover}")
     settle(teacher)

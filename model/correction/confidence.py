@@ -40,7 +40,7 @@ from model.correction.features import (
     second_features,
 )
 from model.correction.morphemes import is_of_noun, is_tagged, load_kiwi
-from model.norm import article_of
+from model.norm import article_of, spoils
 from model.stored.folder import (
     CONFIDENCE_FILE,
     CONFIDENCE_FILES,
@@ -262,6 +262,10 @@ class Confidence:
             )
         for i, second in zip(doubtful.tolist(), more, strict=True):
             log_odds[i] = at_natural_rates(log_odds[i], sentence, rated[i], second, dense[i])
+        for i in np.flatnonzero(log_odds > 0).tolist():
+            stretch = stretches[rated[i].stretch]
+            if spoils(stretch.kept, rated[i].text, source[: stretch.start], source[stretch.end :]):
+                log_odds[i] = 0.0
         return log_odds
 
 

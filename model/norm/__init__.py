@@ -8,6 +8,6 @@ gives. Source: the norms themselves, 문화체육관광부 고시
 제2017-12호, 제2017-13호 and 제2017-14호.
 """
 
-from model.norm.articles import Article, article_of, explanation_of, misspellings, without_held_out
+from model.norm.articles import Article, article_of, explanation_of, misspellings, spoils, without_held_out
 
-__all__ = ["Article", "article_of", "explanation_of", "misspellings", "without_held_out"]
+__all__ = ["Article", "article_of", "explanation_of", "misspellings", "spoils", "without_held_out"]

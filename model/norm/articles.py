@@ -80,6 +80,20 @@ def article_of(wrong: str, right: str, before: str, after: str) -> Article | Non
     return found
 
 
+def spoils(wrong: str, right: str, before: str, after: str) -> bool:
+    """Whether a change to ``right`` makes a misspelling that a certain kind of the norm has.
+
+    ``before`` and ``after``: the text around it.
+
+    >>> spoils("길", "긷", "물을 ", "어 왔다."), spoils("긷", "길", "물을 ", "어 왔다.")
+    (True, False)
+    """
+    before, after = before[-BESIDE:], after[:BESIDE]
+    typed, span = before + wrong + after, (len(before), len(before) + len(wrong))
+    fitting = _fitting_rows(typed, before + right + after, span, _KNOWS_HELD_OUT.get())
+    return any(kinds()[row.name].is_certain for row in fitting)
+
+
 @contextmanager
 def without_held_out() -> Iterator[None]:
     """Inside the ``with``, ``article_of`` ignores the words that training does not practise.

@@ -222,7 +222,7 @@ export class Confidence {
    * [{stretch, text, confidence}]: the likeliest of each stretch; an unchanged one needs a likely one. The
    * log odds are at the rates of people's mistakes, as at_natural_rates of model/correction/confidence.py.
    */
-  choose(source, stretches, hasArticle, { DOUBT, FEW, SPACES_COMMONER, LETTERS_RARER }) {
+  choose(source, stretches, { hasArticle, spoils }, { DOUBT, FEW, SPACES_COMMONER, LETTERS_RARER }) {
     const best = new Map();
     const rated = this.rated(source, stretches);
     for (const each of rated) each.practised = this.trees.logOdds(each.features);
@@ -236,7 +236,8 @@ export class Confidence {
       const mayBeRare = isDoubtful && features.spaces !== 1 && !isDense;
       const isRarer = mayBeRare && !hasArticle(stretches[number], text);
       const isCommoner = isDoubtful && features.spaces === 1;
-      const logOdds = practised + (isCommoner ? SPACES_COMMONER : 0) - (isRarer ? LETTERS_RARER : 0);
+      const shifted = practised + (isCommoner ? SPACES_COMMONER : 0) - (isRarer ? LETTERS_RARER : 0);
+      const logOdds = shifted > 0 && spoils(stretches[number], text) ? 0 : shifted;
       if (!best.has(number) || logOdds > best.get(number).logOdds) best.set(number, { logOdds, text });
     }
     for (const [one, mine] of best) {

@@ -160,20 +160,26 @@ export function articleOf({ wrong, right, sourceStart, sourceEnd }, source, rule
   const letters = [...wrong.replaceAll(" ", "")]; // 안되 for 안 돼: put the space right first
   const isAsLong = letters.length === right.replaceAll(" ", "").length;
   const spaced = isAsLong ? right.replace(/[^ ]/g, () => letters.shift()) : wrong;
-  const fits = (mistaken, [typed, spelt, boundary]) =>
-    between(Math.max(0, end - spelt.length), sourceStart + 1).some((start) => {
+  for (const each of new Set([wrong, spaced])) {
+    const found = each === right ? [] : rowsThatMake(each, right, before, after, rules);
+    const [longest] = found.sort((one, other) => other[1].length - one[1].length);
+    if (longest) return rules.keys.articles[longest[4]];
+  }
+  return undefined;
+}
+
+/** The rows that make `wrong` of `right` between these texts. */
+function rowsThatMake(wrong, right, before, after, rules) {
+  const [text, mistaken] = [before + right + after, before + wrong + after];
+  const end = before.length + right.length;
+  const makesIt = ([typed, spelt, boundary]) =>
+    between(Math.max(0, end - spelt.length), before.length + 1).some((start) => {
       if (!text.startsWith(spelt, start)) return false;
       const stop = start + spelt.length;
       const isThere = text.slice(0, start) + typed + text.slice(stop) === mistaken;
       return isThere && isBounded(text, start, stop, boundary, rules);
     });
-  const rows = [...rowsOf(rules).values()].flat();
-  for (const each of new Set([wrong, spaced])) {
-    const found = each === right ? [] : rows.filter((row) => fits(before + each + after, row));
-    const [longest] = found.sort((one, other) => other[1].length - one[1].length);
-    if (longest) return rules.keys.articles[longest[4]];
-  }
-  return undefined;
+  return [...rowsOf(rules).values()].flat().filter(makesIt);
 }
 
 /** Whether each word in the stretch begins with a counted word that covers its part of that. */
@@ -417,7 +423,12 @@ export class Corrector {
       : findStretches(source, target, produced, this.tokenizer, accepts, this.rules);
     const hasArticle = ({ start, end, kept }, right) =>
       articleOf({ wrong: kept, right, sourceStart: start, sourceEnd: end }, source, this.rules);
-    const weighed = this.confidence.choose(source, stretches, hasArticle, this.rules.numbers);
+    const spoils = ({ start, end, kept }, wrong) => {
+      const rows = rowsThatMake(wrong, kept, source.slice(0, start), source.slice(end), this.rules);
+      return rows.some(([, , , isCertain]) => isCertain);
+    };
+    const norm = { hasArticle, spoils };
+    const weighed = this.confidence.choose(source, stretches, norm, this.rules.numbers);
     const chosen = changesOf(source, weighed, accepts, this.rules);
     const text = applyChanges(source, chosen);
     if (chosen.length && text !== target) produced = await this.pass(source, text);

@@ -9,6 +9,7 @@ A file holds a table for each kind::
     nouns = "씁쓸함/씁슬함"            # right/wrong; right/wrong|wrong where people write it in two ways
     adverbs = "*똑딱/똑닥"             # * is held out of training, to measure on
     verbs = "문을|창문을:잠그·잠가/잠구·잠궈"        # the forms before 고 · before 서; 문을 may precede it
+    stems = "가방을:메·메어/매·매어"   # the same, but only with its endings: 매고, not 매일
     adjectives = "짭짤/짭잘"           # 짭짤하·짭짤해/짭잘하·짭잘해
     phrases = "내일 봬요/내일 뵈요"     # from the beginning of a word
     rows = "<왠지>/웬지"               # < where a word begins, > where one ends, ␣ for a space at the end
@@ -26,19 +27,25 @@ another consonant (한글 맞춤법 제15항, 제16항, 제18항).
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
 from model.text.hangul import FINALS, compose, decompose, syllables_with_coda
 
-CLASSES = ("nouns", "adverbs", "verbs", "adjectives", "phrases", "rows")
-PREDICATES = ("verbs", "adjectives")
+CLASSES = ("nouns", "adverbs", "verbs", "adjectives", "stems", "phrases", "rows")
+PREDICATES = ("verbs", "adjectives", "stems")
 SHORT_NOUN = 2  # syllables; a longer noun is hardly ever the beginning of another word
 # an ending that begins with one of these closes the syllable before it: -ㄴ, -ㄹ, -ㅁ, -ㅂ니다
 CODAS = "ㄴㄹㅁㅂ"
+# Of ``stems``: what follows each principal part; behind > the word ends.
+WHOLE_FORMS = {
+    "plain": "고 는 지 자 게 던 다 기 네> 네요 나> 나요 거나 거든 겠 더니 더라 도록",
+    "linked": "ㄴ> ㄴ데 ㄴ지 ㄹ> ㄹ까 ㄹ게 ㄹ지 ㄹ수록 ㅂ시 면 며 니까 려 러 세 신> 시는 시고 시면 셨 십",
+    "infinitive": "> 서 도> 야 요 라>",
+}
 _FILES = ("sound", "form", "compound", "short", "spacing", "other", "standard", "loan", "certain")
 _FOLDER = Path(__file__).parent
 _BOUNDARIES = {"adverbs": "both", "phrases": "left"}  # of a class whose entries all have the same
@@ -116,6 +123,24 @@ def _beginnings(stem: Stem) -> list[str]:
     forms = [stem.plain, *(attach(stem.linked, coda) for coda in "ㄴㄹㅁ"), stem.formal]
     forms += [attach(stem.linked, ending) for ending in ("면", "니까", "며", "려고")]
     return [*forms, stem.infinitive, stem.past]
+
+
+def _whole_forms(parts: str) -> list[tuple[str, bool]]:
+    """The forms of a predicate with their endings, and whether the word ends there.
+
+    >>> _whole_forms("메·메어")[0], _whole_forms("긷·길으·길어")[18], _whole_forms("긷·길으·길어")[-3]
+    (('메고', False), ('길은', True), ('긷는다', False))
+    """
+    stem = Stem.of(parts)
+    join: dict[str, Callable[[str], str]] = {
+        "plain": partial(attach, stem.plain),
+        "linked": partial(attach, stem.linked),
+        "infinitive": lambda ending: stem.infinitive + ending,
+    }
+    endings = [(part, ending) for part, each in WHOLE_FORMS.items() for ending in each.split()]
+    forms = [(join[part](each.removesuffix(">")), each.endswith(">")) for part, each in endings]
+    present = attach(stem.plain, "ㄴ다" if decompose(stem.plain[-1])[2] in ("", "ㄹ") else "는다")
+    return [*forms, (present, False), (stem.formal + "니", False), (stem.past, False)]
 
 
 @dataclass(frozen=True)
@@ -269,7 +294,7 @@ def _kind(name: str, fields: Mapping) -> Kind:
         if text.strip()
     )
     rules = tuple(Rule(first, tuple(rest)) for first, *rest in fields.get("rules", ()))
-    skipped = frozenset(fields.get("skip", "").split())
+    skipped = frozenset(each.replace("␣", " ") for each in fields.get("skip", "").split())
     texts = fields["article"], fields.get("ko", ""), fields.get("en", "")
     flags = fields.get("needs_context", False), fields.get("certain", False)
     return Kind(name, *texts, entries, rules, *flags, skipped)
@@ -309,6 +334,8 @@ def _rows_of_predicate(kind: Kind, entry: Entry) -> list[Misspelling]:
 
     A form that may belong to another word counts only after a word of ``beside``: 새처럼 난.
     """
+    if entry.word_class == "stems":
+        return _rows_of_stem(kind, entry)
     plain, rows = Stem.of(entry.right).plain, []
     for right, wrong in dict.fromkeys(pair for each in entry.wrong for pair in beginnings(entry.right, each)):
         if right in kind.skipped:
@@ -320,6 +347,17 @@ def _rows_of_predicate(kind: Kind, entry: Entry) -> list[Misspelling]:
         after = [f"{word} " for word in entry.beside] if kind.needs_context or ambiguous else [""]
         rows += [Misspelling(kind.name, w + right, w + wrong, boundary, entry.held_out) for w in after]
     return rows
+
+
+def _rows_of_stem(kind: Kind, entry: Entry) -> list[Misspelling]:
+    right, before = _whole_forms(entry.right), [f"{word} " for word in entry.beside] or [""]
+    return [
+        Misspelling(kind.name, w + form, w + wrong, "both" if ends else "left", entry.held_out)
+        for each in entry.wrong
+        for (form, ends), (wrong, _) in zip(right, _whole_forms(each), strict=True)
+        if form != wrong and form not in kind.skipped
+        for w in before
+    ]
 
 
 _MACROS = {

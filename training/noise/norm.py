@@ -226,7 +226,7 @@ def _clauses(entry: Entry) -> tuple[tuple[str, str], ...]:
 
 
 def _forms(parts: str, entry: Entry) -> list[str]:
-    stem, of_verb = Stem.of(parts), entry.word_class == "verbs"
+    stem, of_verb = Stem.of(parts), entry.word_class != "adjectives"
 
     def forms(kind: str, attached: Callable[[str], str]) -> list[str]:
         return [attached(end) + rest for end, rest in _ENDINGS[kind]]

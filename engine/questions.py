@@ -165,6 +165,12 @@ def alternative_continuation(
     return analysis.alternative_continuation(corrector, source, target, row, candidate)
 
 
+@question(INSIDE)
+def can_write(corrector: Network, token: str) -> bool:
+    """Whether the network has a token of its own for this label, so that it can be forced."""
+    return analysis.can_write(corrector, token)
+
+
 # --- Attribution to tokens, method by method ---
 
 # Methods run in rounds, the quick ones first.

@@ -53,6 +53,7 @@ from model.analysis.counterfactuals import (
     AlternativeContinuation,
     ReplacedAttention,
     alternative_continuation,
+    can_write,
     replaced_attention,
     replaced_for_change,
 )
@@ -134,6 +135,7 @@ __all__ = [
     "alternative_continuation",
     "attribution_graph",
     "attribution_patching",
+    "can_write",
     "circuit_edges",
     "contrast_of_edit",
     "contrast_of_row",

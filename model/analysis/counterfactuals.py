@@ -73,12 +73,24 @@ def alternative_continuation(
     return AlternativeContinuation(row, candidate, corrector.trace(source, target), other, text)
 
 
+def can_write(corrector: Network, candidate: str) -> bool:
+    """Whether the network has a token of its own for this label of a trace; ``<outside>`` is none."""
+    return candidate == END or _is_token(_ids(corrector, candidate))
+
+
+def _ids(corrector: Network, candidate: str) -> list[int]:
+    return corrector.tokenizer.encode_target(" " if candidate == VISIBLE_SPACE else candidate)[:-1]
+
+
+def _is_token(ids: list[int]) -> bool:
+    return len(ids) == 1 and ids[0] != OUTSIDE_ID
+
+
 def _token_id(corrector: Network, candidate: str) -> int:
     if candidate == END:
         return END_ID
-    character = " " if candidate == VISIBLE_SPACE else candidate
-    found = corrector.tokenizer.encode_target(character)[:-1]
-    if len(found) != 1 or found[0] == OUTSIDE_ID:
+    found = _ids(corrector, candidate)
+    if not _is_token(found):
         # Not the candidate itself: the message may reach a log, where visitors' words do not belong.
         raise ValueError(
             "the candidate should be one token that the network can write, "

@@ -53,6 +53,7 @@ ASKED = {
     "step_contributions": (SOURCE, TARGET, 3),
     "replaced": (EDIT, HEAD, (0,)),
     "alternative_continuation": (SOURCE, TARGET, 2, "가"),
+    "can_write": ("가",),
     "grown": (SOURCE,),
     "table": (("가나", SOURCE),),
     "head_roles": (((SOURCE, TARGET), ("가나", None)), 0),

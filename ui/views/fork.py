@@ -36,12 +36,14 @@ def _row_of(state: SentenceState) -> int:
 
 
 def _candidates(state: SentenceState, row: int) -> list[str]:
-    """Other tokens for this row: the typed one, then the likeliest ones; not the written one, and no mark
-    that a text cannot hold."""
+    """Other tokens for this row: the typed one, then the likeliest ones; not the written one, and nothing
+    that the network cannot write."""
     trace = state.trace
     places = (asked_places(each) for each in state.all_changes)
     typed = next((trace.source_tokens[read] for read, written in places if written == row), None)
-    found = [typed, *trace.alternatives[row]] if typed else list(trace.alternatives[row])
+    found = list(trace.alternatives[row])
+    if typed and state.ask(declared.can_write, typed):
+        found.insert(0, typed)
     unwritable = {trace.target_tokens[row], OUTSIDE, START, PAD}
     return [each for each in dict.fromkeys(found) if each not in unwritable]
 

@@ -6,6 +6,7 @@ import pytest
 from model.analysis.contrasts import Edit
 from model.analysis.counterfactuals import (
     alternative_continuation,
+    can_write,
     copy_rows,
     painted_row,
     permuted_rows,
@@ -124,6 +125,7 @@ def test_the_road_may_end_or_take_the_same_turn(planted):
 def test_a_road_that_cannot_be_taken_is_named(planted, row, candidate):
     with pytest.raises(ValueError, match="received") as refused:
         alternative_continuation(planted, WRONG, RIGHT, row, candidate)
+    assert can_write(planted, candidate) == (candidate == "가")
     assert candidate not in str(refused.value)  # a log may hold it
 
 

@@ -79,9 +79,9 @@ class KnownMistake(NamedTuple):
 
     def is_settled(self, made: Sequence[Change]) -> bool:
         """Whether the changes that are ``made`` mend it, or, unless it is certain, mend something there."""
-        places = {(each.source_start, each.source_end, each.right) for each in made}
-        mine = {(each.source_start, each.source_end, each.right) for each in self.changes}
-        return mine <= places or (not self.is_certain and self.meets(made))
+        if not self.is_certain and self.meets(made):
+            return True
+        return all(any(_includes(other, each) for other in made) for each in self.changes)
 
     def proposed(self, text: str, rate: Callable[[Change], Change]) -> tuple[Change, ...]:
         """Its changes of ``text`` with their probabilities, by ``rate``, and their confidence; none if the
@@ -92,6 +92,15 @@ class KnownMistake(NamedTuple):
             return ()
         known = partial(replace, known_confidence=CONFIDENCE, from_list=True)
         return tuple(offered_in_dialect(known(each, instead_of=each.wrong), text) for each in rated)
+
+
+def _includes(change: Change, part: Change) -> bool:
+    """Whether ``change`` makes ``part``, and else no more than spaces beside its letters: 안되요, 안 돼요."""
+    start, stop = (place - change.source_start for place in (part.source_start, part.source_end))
+    if start < 0 or change.source_end < part.source_end:
+        return False
+    alone, right = change.wrong[:start] + part.right + change.wrong[stop:], change.right
+    return alone == right or (not part.moves_spaces and alone.replace(" ", "") == right.replace(" ", ""))
 
 
 def find_known_mistakes(text: str, words: Words) -> list[KnownMistake]:

@@ -7,7 +7,7 @@ import { hasProse, keptSpans, lostAnchors, partOf, partsBeside, sparesAll } from
 import { verbatimSpans } from "./protected.js";
 import { applyChanges, changeAt, clipped, confidence, findChanges, growthOf, inOrder } from "./text.js";
 import { isAccepted, isRejected } from "./decisions.js";
-import { isSameChange, isSyllable, meet, moved, movesSpaces, normalise, restored } from "./text.js";
+import { isSyllable, meet, moved, movesSpaces, normalise, restored } from "./text.js";
 import { selectChanges, spansOf, splitSentences, withSubstitutes } from "./text.js";
 
 // --- Words typed in the English layout, as model/text/keyboard.py. They are offered, never made.
@@ -229,10 +229,17 @@ function fitted(behind, wrong, right, rules) {
 /** Whether the changes that are made mend a mistake, or, unless it is certain, mend something there. */
 function isSettled({ changes, least }, others) {
   const isTouched = () => changes.some((change) => others.some((other) => meet(change, other)));
-  return (
-    changes.every((change) => others.some((other) => isSameChange(change, other))) ||
-    (least > 0 && isTouched())
-  );
+  const isMade = (change) => others.some((other) => includes(other, change));
+  return changes.every(isMade) || (least > 0 && isTouched());
+}
+
+/** Whether `change` makes `part`, and else no more than spaces beside its letters: 안되요, 안 돼요. */
+function includes(change, part) {
+  const [start, stop] = [part.sourceStart - change.sourceStart, part.sourceEnd - change.sourceStart];
+  if (start < 0 || change.sourceEnd < part.sourceEnd) return false;
+  const alone = change.wrong.slice(0, start) + part.right + change.wrong.slice(stop);
+  const letters = (text) => (movesSpaces(part) ? text : text.replaceAll(" ", ""));
+  return letters(alone) === letters(change.right);
 }
 
 /** The sentence with all edits made, as the network is to read it. */

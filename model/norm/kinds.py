@@ -52,7 +52,8 @@ _BOUNDARIES = {"adverbs": "both", "phrases": "left"}  # of a class whose entries
 _MARKED = {(False, False): "", (True, False): "left", (False, True): "right", (True, True): "both"}
 # After a noun: a particle, the copula, or the end of the word.
 AFTER_NOUN = re.compile(
-    r"[은는이가을를의에도로와과만]|으로|까지|부터|처럼|보다|마다|조차|라[고는]|들|씩|쯤|밖에|예요|였|[^0-9A-Za-z가-힣]|$"
+    r"[은는이가을를의에도로와과만]|으로|까지|부터|처럼|보다|마다|조차|라[고는]|들|씩|쯤|밖에"
+    r"|예요|였|네요?|입니|인[데가지]|[^0-9A-Za-z가-힣]|$"
 )
 
 

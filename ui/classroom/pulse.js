@@ -5,6 +5,7 @@
 // In the class's bar it also says how high that is (--class-bar): pictures end above it. A step of a lesson
 // begins at the page's upper edge.
 export default function ({ data, parentElement, setTriggerValue }) {
+  parentElement.endPulse?.(); // Streamlit calls this again for new data, and what it returns only at the end
   let beats = 0;
   const bar = (parentElement.getRootNode().host ?? parentElement).closest(".st-key-class_bar");
   const page = document.documentElement.style;
@@ -20,9 +21,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const app = document.querySelector('[data-testid="stApp"]');
   const isBusy = () => document.hidden || app?.dataset.testScriptState !== "notRunning";
   const timer = setInterval(() => isBusy() || setTriggerValue("beat", ++beats), data.every);
-  return () => {
+  const end = () => {
     clearInterval(timer);
     watch.disconnect();
-    page.removeProperty("--class-bar");
+  };
+  parentElement.endPulse = end;
+  return () => {
+    end();
+    if (parentElement.endPulse === end) page.removeProperty("--class-bar");
   };
 }

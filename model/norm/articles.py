@@ -138,11 +138,12 @@ def _found(before: str, wrong: str, right: str, after: str, held_out: bool) -> A
 def _fitting_rows(text: str, mistaken: str, span: tuple[int, int], held_out: bool) -> Iterator[Misspelling]:
     """Rows whose right form covers ``span`` in ``text``, and whose wrong form there gives ``mistaken``."""
     for row in _by_difference(held_out).get(_difference(text, mistaken), ()):
-        for start in range(max(0, span[1] - len(row.right)), span[0] + 1):
-            end = start + len(row.right)
-            makes_it = text[:start] + row.wrong + text[end:] == mistaken
+        start = text.find(row.right, max(0, span[1] - len(row.right)))
+        while 0 <= start <= span[0]:
+            makes_it = text[:start] + row.wrong + text[start + len(row.right) :] == mistaken
             if makes_it and row.occurs_at(text, start):
                 yield row
+            start = text.find(row.right, start + 1)
 
 
 def _difference(one: str, other: str) -> tuple[str, str]:

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from os.path import commonprefix
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,9 +88,8 @@ def spoils(wrong: str, right: str, before: str, after: str) -> bool:
     (True, False)
     """
     before, after = before[-BESIDE:], after[:BESIDE]
-    typed, span = before + wrong + after, (len(before), len(before) + len(wrong))
-    fitting = _fitting_rows(typed, before + right + after, span, _KNOWS_HELD_OUT.get())
-    return any(kinds()[row.name].is_certain for row in fitting)
+    rows_there = _rows_that_make(before + right + after, before + wrong + after)
+    return any(kinds()[row.name].is_certain for row in rows_there)
 
 
 @contextmanager
@@ -120,10 +118,10 @@ def _found(before: str, wrong: str, right: str, after: str, held_out: bool) -> A
     text, mistaken = before + right + after, before + wrong + after
     if text == mistaken:
         return None
-    span = len(before), len(before) + len(right)
-    by_row = max(_fitting_rows(text, mistaken, span, held_out), key=lambda row: len(row.right), default=None)
+    by_row = max(_rows_that_make(mistaken, text), key=lambda row: len(row.right), default=None)
     if by_row:
         return _article(kinds()[by_row.name])
+    span = len(before), len(before) + len(right)
     for kind in kinds().values():
         for rule in kind.rules:
             for match in rule.pattern.finditer(text):
@@ -135,28 +133,15 @@ def _found(before: str, wrong: str, right: str, after: str, held_out: bool) -> A
     return None
 
 
-def _fitting_rows(text: str, mistaken: str, span: tuple[int, int], held_out: bool) -> Iterator[Misspelling]:
-    """Rows whose right form covers ``span`` in ``text``, and whose wrong form there gives ``mistaken``."""
-    for row in _by_difference(held_out).get(_difference(text, mistaken), ()):
-        start = text.find(row.right, max(0, span[1] - len(row.right)))
-        while 0 <= start <= span[0]:
-            makes_it = text[:start] + row.wrong + text[start + len(row.right) :] == mistaken
-            if makes_it and row.occurs_at(text, start):
-                yield row
-            start = text.find(row.right, start + 1)
-
-
-def _difference(one: str, other: str) -> tuple[str, str]:
-    """The rests of two texts without the beginning and the end that they share.
-
-    The letters are sorted, because 가나가 without 가나 is the same text as without 나가.
-
-    >>> _difference("며칠 뒤", "몇일 뒤")
-    ('며칠', '몇일')
-    """
-    first = len(commonprefix((one, other)))
-    last = len(commonprefix((one[first:][::-1], other[first:][::-1])))
-    return "".join(sorted(one[first : len(one) - last])), "".join(sorted(other[first : len(other) - last]))
+def _rows_that_make(mistaken: str, text: str) -> Iterator[Misspelling]:
+    """Rows whose wrong form stands in ``mistaken``, and whose right form there gives ``text``."""
+    index = _by_beginning(_KNOWS_HELD_OUT.get())
+    for start in range(len(mistaken)):
+        for beginning in {mistaken[start], mistaken[start : start + 2]}:
+            for row in index.get(beginning, ()):
+                makes_it = mistaken[:start] + row.right + mistaken[start + len(row.wrong) :] == text
+                if makes_it and mistaken.startswith(row.wrong, start) and row.occurs_at(text, start):
+                    yield row
 
 
 def spaced_as(right: str, wrong: str) -> str | None:
@@ -195,14 +180,6 @@ def _by_beginning(held_out: bool) -> dict[str, list[Misspelling]]:
     index: dict[str, list[Misspelling]] = {}
     for row in _rows(held_out):
         index.setdefault(row.wrong[:2], []).append(row)
-    return index
-
-
-@cache
-def _by_difference(held_out: bool) -> dict[tuple[str, str], list[Misspelling]]:
-    index: dict[tuple[str, str], list[Misspelling]] = {}
-    for row in _rows(held_out):
-        index.setdefault(_difference(row.right, row.wrong), []).append(row)
     return index
 
 

@@ -171,15 +171,15 @@ export function articleOf({ wrong, right, sourceStart, sourceEnd }, source, rule
 /** The rows that make `wrong` of `right` between these texts. */
 function rowsThatMake(wrong, right, before, after, rules) {
   const [text, mistaken] = [before + right + after, before + wrong + after];
-  const end = before.length + right.length;
-  const makesIt = ([typed, spelt, boundary]) =>
-    between(Math.max(0, end - spelt.length), before.length + 1).some((start) => {
-      if (!text.startsWith(spelt, start)) return false;
-      const stop = start + spelt.length;
-      const isThere = text.slice(0, start) + typed + text.slice(stop) === mistaken;
-      return isThere && isBounded(text, start, stop, boundary, rules);
-    });
-  return [...rowsOf(rules).values()].flat().filter(makesIt);
+  const makesIt = (start, [typed, spelt, boundary]) =>
+    mistaken.slice(0, start) + spelt + mistaken.slice(start + typed.length) === text &&
+    mistaken.startsWith(typed, start) &&
+    isBounded(text, start, start + spelt.length, boundary, rules);
+  return between(0, mistaken.length).flatMap((start) => {
+    const beginnings = new Set([mistaken[start], mistaken.slice(start, start + 2)]);
+    const begun = [...beginnings].flatMap((each) => rowsOf(rules).get(each) ?? []);
+    return begun.filter((row) => makesIt(start, row));
+  });
 }
 
 /** Whether each word in the stretch begins with a counted word that covers its part of that. */

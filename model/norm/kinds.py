@@ -13,6 +13,7 @@ A file holds a table for each kind::
     adjectives = "짭짤/짭잘"           # 짭짤하·짭짤해/짭잘하·짭잘해
     phrases = "내일 봬요/내일 뵈요"     # from the beginning of a word
     rows = "<왠지>/웬지"               # < where a word begins, > where one ends, ␣ for a space at the end
+    rows = '<(사용|설치) 시(|에)>/\\1시\\2'   # an entry for each choice, a fifth of them held out
     skip = "바람 바랄"                 # forms that are left out
     rules = [["(?<={ㄹ})게(?=요?{끝})", "께"]]     # a pattern in right text, and wrong spellings for it
 
@@ -30,6 +31,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +39,7 @@ from model.text.hangul import FINALS, compose, decompose, syllables_with_coda
 
 CLASSES = ("nouns", "adverbs", "verbs", "adjectives", "stems", "phrases", "rows")
 PREDICATES = ("verbs", "adjectives", "stems")
+HELD_OUT = 5  # of so many alternatives one is held out of training
 SHORT_NOUN = 2  # syllables; a longer noun is hardly ever the beginning of another word
 # an ending that begins with one of these closes the syllable before it: -ㄴ, -ㄹ, -ㅁ, -ㅂ니다
 CODAS = "ㄴㄹㅁㅂ"
@@ -287,18 +290,36 @@ def rows_of(kinds: Mapping[str, Kind]) -> tuple[Misspelling, ...]:
 
 def _kind(name: str, fields: Mapping) -> Kind:
     entries = tuple(
-        _entry(name, text.strip(), word_class)
+        _entry(name, each, word_class)
         for word_class in CLASSES
         for line in fields.get(word_class, "").splitlines()
         if not line.startswith("#")
         for text in line.split(", ")
         if text.strip()
+        for each in _spelled_out(text.strip())
     )
     rules = tuple(Rule(first, tuple(rest)) for first, *rest in fields.get("rules", ()))
     skipped = frozenset(each.replace("␣", " ") for each in fields.get("skip", "").split())
     texts = fields["article"], fields.get("ko", ""), fields.get("en", "")
     flags = fields.get("needs_context", False), fields.get("certain", False)
     return Kind(name, *texts, entries, rules, *flags, skipped)
+
+
+_CHOICE = re.compile(r"\(([^()]*)\)")
+
+
+def _spelled_out(text: str) -> Iterator[str]:
+    r"""The entries of ``text``, one for each choice of its alternatives.
+
+    >>> list(_spelled_out(r"(두|세) 시/\1시"))
+    ['*두 시/두시', '세 시/세시']
+    """
+    choices = product(*(each.split("|") for each in _CHOICE.findall(text)))
+    for number, chosen in enumerate(choices):
+        rest = iter(chosen)
+        entry = _CHOICE.sub(lambda _, rest=rest: next(rest), text)
+        entry = re.sub(r"\\(\d)", lambda found, chosen=chosen: chosen[int(found[1]) - 1], entry)
+        yield f"*{entry}" if chosen and number % HELD_OUT == 0 and entry[0] != "*" else entry
 
 
 def _entry(name: str, text: str, word_class: str) -> Entry:

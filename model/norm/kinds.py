@@ -314,11 +314,10 @@ def _spelled_out(text: str) -> Iterator[str]:
     >>> list(_spelled_out(r"(두|세) 시/\1시"))
     ['*두 시/두시', '세 시/세시']
     """
-    choices = product(*(each.split("|") for each in _CHOICE.findall(text)))
-    for number, chosen in enumerate(choices):
-        rest = iter(chosen)
-        entry = _CHOICE.sub(lambda _, rest=rest: next(rest), text)
-        entry = re.sub(r"\\(\d)", lambda found, chosen=chosen: chosen[int(found[1]) - 1], entry)
+    for number, chosen in enumerate(product(*(each.split("|") for each in _CHOICE.findall(text)))):
+        entry = text
+        for group, choice in enumerate(chosen, 1):
+            entry = _CHOICE.sub(choice, entry, count=1).replace(f"\\{group}", choice)
         yield f"*{entry}" if chosen and number % HELD_OUT == 0 and entry[0] != "*" else entry
 
 

@@ -1,16 +1,15 @@
 """An attention heatmap shows exactly the weights it was given, each in its own cell."""
 
-import base64
 import json
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from tests.ui.screen import decode
 from viz import MapTexts, attention_heatmap
 
 SENTENCE = "손니미 완는데 방이 업쓰며 너떠캐요? "
-AXES = ("xaxis", "yaxis", "xaxis2", "yaxis2")
 
 
 def tokens(count: int) -> list[str]:
@@ -22,29 +21,20 @@ def uniform_causal(count: int) -> np.ndarray:
     return np.tril(np.ones((count, count))) / np.arange(1, count + 1)[:, None]
 
 
+def sent(figure: go.Figure) -> np.ndarray:
+    """The cells, decoded from what travels to the browser."""
+    return decode(json.loads(figure.to_json())["data"][0]["z"])
+
+
 def look_ahead(count: int) -> np.ndarray:
     return np.triu(np.ones((count, count), bool), 1)
-
-
-def numbers_in_json(figure: go.Figure) -> np.ndarray:
-    """The first trace's z, decoded from what travels to the browser."""
-    array = json.loads(figure.to_json())["data"][0]["z"]
-    assert array["dtype"] == "f4"
-    flat = np.frombuffer(base64.b64decode(array["bdata"]), np.float32)
-    return flat.reshape([int(size) for size in array["shape"].split(",")])
 
 
 @pytest.mark.parametrize("count", [1, 10, 40])
 def test_the_numbers_are_the_weights(count):
     weights = np.random.default_rng(count).dirichlet(np.ones(count + 3), count).astype(np.float32)
     figure = attention_heatmap(weights, tokens(count), tokens(count + 3))
-    np.testing.assert_array_equal(numbers_in_json(figure), weights)
-
-
-def test_row_0_is_at_the_top_and_every_cell_lies_inside_the_axes():
-    layout = attention_heatmap(np.full((2, 3), 1 / 3), "가나", "다라마").layout
-    assert layout.yaxis.range == (2.5, 0.5)
-    assert layout.xaxis.range == (0.5, 3.5)
+    np.testing.assert_array_equal(sent(figure), weights)
 
 
 @pytest.mark.parametrize("count", [10, 40, 80, 128])
@@ -56,28 +46,6 @@ def test_repeated_tokens_keep_their_own_ticks(count):
             text.removesuffix("<br> ").removesuffix("<br> ").removesuffix("<br> ") for text in axis.ticktext
         ]
         assert shown == [token.replace(" ", "␣") for token in tokens(count)]
-
-
-def test_masked_cells_are_hatched_and_named_while_their_zeros_stay():
-    figure = attention_heatmap(
-        uniform_causal(4), "가나다라", "마바사아", masked=look_ahead(4), texts=MapTexts(masked="가려짐")
-    )
-    heatmap, hatching = figure.data[:2]
-    np.testing.assert_array_equal(np.asarray(heatmap.z)[look_ahead(4)], 0)
-    assert hatching.fillpattern.shape == "/"
-    assert (hatching.name, hatching.showlegend, hatching.hoverinfo) == ("가려짐", True, "skip")
-
-
-def test_only_the_hover_of_a_masked_cell_says_so():
-    figure = attention_heatmap(
-        uniform_causal(3), "가나다", "라마바", masked=look_ahead(3), texts=MapTexts(masked="가려짐")
-    )
-    notes = np.array(figure.data[0].text)
-    assert "</b>%{text}<br>" in figure.data[0].hovertemplate
-    assert set(notes[look_ahead(3)]) == {" (가려짐)"}
-    assert set(notes[~look_ahead(3)]) == {""}
-    plain = attention_heatmap(uniform_causal(3), "가나다", "라마바").data[0]
-    assert plain.text is None and "%{text}" not in plain.hovertemplate
 
 
 def test_the_cells_answer_to_the_pointer_and_nothing_lies_over_them():
@@ -110,6 +78,7 @@ def test_padded_masked_and_merely_small_look_different():
     assert areas == [("/", "masked"), (".", "padding")]  # what is merely small has its colour and no pattern
     text = figure.data[0].text.tolist()
     assert text == [["", " (masked)", " (masked)"], ["", "", " (masked)"], [" (padding)"] * 3]
+    assert "</b>%{text}<br>" in figure.data[0].hovertemplate
     np.testing.assert_allclose(figure.data[0].z[2], weights[2])  # a row of padding still says what it holds
 
 
@@ -153,7 +122,7 @@ def test_the_row_and_the_column_of_the_selected_cell_are_framed_and_in_the_legen
 def test_a_difference_keeps_its_numbers_and_parts_at_0():
     values = np.array([[-0.75, 0.5]], np.float32)
     figure = attention_heatmap(values, "가", "나다", difference=True)
-    np.testing.assert_array_equal(numbers_in_json(figure), values)
+    np.testing.assert_array_equal(sent(figure), values)
     assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1)
     assert "%{z:+.3f}" in figure.data[0].hovertemplate
     fitted = attention_heatmap(values, "가", "나다", difference=True, colour_max=None).data[0]
@@ -164,19 +133,11 @@ def test_a_difference_keeps_its_numbers_and_parts_at_0():
 def test_a_logarithm_changes_the_colours_and_not_the_numbers(difference):
     weights = np.array([[0.9, 0.09, 0.01]], np.float32)
     figure = attention_heatmap(weights, "가", "나다라", logarithmic=True, difference=difference)
-    np.testing.assert_array_equal(numbers_in_json(figure), weights)
+    np.testing.assert_array_equal(sent(figure), weights)
     assert not figure.data[0].showscale
     bar = figure.data[-1].marker
     assert (bar.showscale, bar.cmax) == (True, pytest.approx(3))
     assert bar.colorbar.ticktext[-1] == "1"
-
-
-def test_emphasised_rows_are_bold_and_only_they():
-    labels = attention_heatmap(
-        np.eye(3), ["가", "<b>", "다"], "가나다", emphasis_rows=(1,)
-    ).layout.yaxis.ticktext
-    assert [label.startswith("<b>") for label in labels] == [False, True, False]
-    assert "&lt;b&gt;" in labels[1]
 
 
 def test_the_colour_range_is_fixed_unless_asked_otherwise():
@@ -228,11 +189,3 @@ def test_hundreds_of_rows_share_out_the_height_and_the_changed_ones_keep_their_l
 def test_size_of_what_travels(count, most):
     figure = attention_heatmap(uniform_causal(count), tokens(count), tokens(count), masked=look_ahead(count))
     assert len(figure.to_json().encode()) < most  # at 512 half of it are the notes of the masked cells
-
-
-def test_a_ring_marks_one_cell_of_each_row_with_a_word_for_it():
-    cells = np.array([[0.1, 2.0], [-3.0, 0.0]])
-    options = {"difference": True, "unbounded": True, "colour_max": None}
-    figure = attention_heatmap(cells, "가나", "다라", ringed=[1, 1], texts=MapTexts(ringed="most"), **options)
-    (rings,) = [trace for trace in figure.data if trace.name == "most"]
-    assert (list(rings.x), list(rings.y), rings.showlegend) == ([2, 2], [1, 2], True)

@@ -1,23 +1,21 @@
 """Tables of numbers show each number, and what is masked, padded or small looks different."""
 
-import base64
 import json
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from viz import WEIGHT, Hidden, attention_steps, number_heatmap, number_text
+from tests.ui.screen import decode
+from viz import Hidden, attention_steps, number_heatmap, number_text
 from viz.figure import TITLE_HEIGHT
 from viz.labels import weight_text
 
 VALUES = np.array([[1.0, -2.5, 0.0], [100.0, 3.14159, np.nan]])
 
 
-def numbers_in_json(figure: go.Figure, trace: int = 0) -> np.ndarray:
-    array = json.loads(figure.to_json())["data"][trace]["z"]
-    flat = np.frombuffer(base64.b64decode(array["bdata"]), array["dtype"])
-    return flat.reshape([int(size) for size in array["shape"].split(",")])
+def sent(figure: go.Figure, trace: int = 0) -> np.ndarray:
+    return decode(json.loads(figure.to_json())["data"][trace]["z"])
 
 
 def test_rows_of_a_long_table_stay_high_enough_to_read():
@@ -45,7 +43,7 @@ def test_numbers_are_written_for_people(value, text):
 
 def test_every_number_is_in_the_figure_and_in_its_cell():
     figure = number_heatmap(VALUES, "ab", "xyz")
-    np.testing.assert_array_equal(numbers_in_json(figure), VALUES.astype(np.float32))
+    np.testing.assert_array_equal(sent(figure), VALUES.astype(np.float32))
     assert [list(row) for row in figure.data[0].text] == [["1", "−2.5", "0"], ["100", "3.14", ""]]
     assert (figure.data[0].zmin, figure.data[0].zmax) == (-100, 100)
     assert figure.layout.yaxis.range == (1.5, -0.5)
@@ -61,31 +59,6 @@ def test_many_columns_are_colours_with_a_scale():
     assert figure.data[0].text is None
     assert figure.data[0].showscale
     assert len(figure.data[0].colorscale) == 7
-
-
-def test_hidden_cells_have_their_own_patterns_and_names():
-    masked, padded = np.zeros((2, 3), bool), np.zeros((2, 3), bool)
-    masked[:, 1:] = True
-    padded[:, 2] = True
-    hidden = Hidden(masked, padded, "가려짐", "<b>")
-    figure = number_heatmap(np.ones((2, 3)), "ab", "xyz", scale=WEIGHT, hidden=hidden, small_name="작음")
-    looks = {trace.name: trace.fillpattern.shape for trace in figure.data[1:3]}
-    assert looks == {"가려짐": "/", "&lt;b&gt;": "."}
-    # What is both shows as padding: each column has one rectangle in each row.
-    assert sorted(set(figure.data[1].x) - {None}) == [0.5, 1.5]
-    assert sorted(set(figure.data[2].x) - {None}) == [1.5, 2.5]
-    assert figure.data[3].name == "작음"
-
-
-def test_the_hover_of_a_hidden_cell_says_why_it_is_hidden():
-    masked, padded = np.zeros((1, 3), bool), np.zeros((1, 3), bool)
-    masked[0, 1:], padded[0, 2] = True, True
-    values = np.array([[1.0, 0.0, np.nan]])
-    figure = number_heatmap(
-        values, "a", "xyz", scale=WEIGHT, hidden=Hidden(masked, padded, "가려짐", "<패딩>")
-    )
-    assert figure.data[0].customdata[0, :, 0].tolist() == ["1", "0 · 가려짐", "&lt;패딩&gt;"]
-    assert figure.data[0].hoverongaps is not False  # a gap answers to the pointer
 
 
 @pytest.mark.parametrize("numbers", [True, False])
@@ -115,8 +88,8 @@ def test_the_steps_of_one_query_end_in_weights():
     figure = attention_steps(
         [np.array([2.0, 4.0, 6.0]), logits], weights, "가나다", ["q·k", "mask", "softmax"]
     )
-    np.testing.assert_array_equal(numbers_in_json(figure), [[2, 1], [4, 2], [6, np.nan]])
-    np.testing.assert_array_equal(numbers_in_json(figure, 1)[:, 0], weights.astype(np.float32))
+    np.testing.assert_array_equal(sent(figure), [[2, 1], [4, 2], [6, np.nan]])
+    np.testing.assert_array_equal(sent(figure, 1)[:, 0], weights.astype(np.float32))
     assert list(figure.data[1].x) == [2]
     assert [row[1] for row in figure.data[0].text] == ["1", "2", "−∞"]
     assert (figure.data[2].fillpattern.shape, min(x for x in figure.data[2].x if x is not None)) == ("/", 0.5)

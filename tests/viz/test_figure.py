@@ -18,7 +18,7 @@ from viz import (
     head_grid,
 )
 from viz.figure import to_json
-from viz.labels import MOST_ODDS, log_odds, plain_text, template_text, token_label, width_in_em
+from viz.labels import MOST_ODDS, log_odds, plain_text, template_text, token_label
 from viz.theme import TYPE_SIZE, palette, weight_colours
 
 RNG = np.random.default_rng(0)
@@ -253,11 +253,6 @@ def test_a_lone_surrogate_survives_json():
 def test_titles_keep_their_spaces_and_templates_their_percent_signs():
     assert plain_text("1층 · 머리 <2>") == "1층 · 머리 &lt;2&gt;"
     assert template_text("100 %{z}") == "100 &#37;{z}"
-
-
-def test_syllables_are_wider_than_letters():
-    assert width_in_em("가") == 1.0
-    assert width_in_em("ab") == pytest.approx(1.2)
 
 
 def test_log_odds_go_on_where_the_digits_of_a_probability_end():

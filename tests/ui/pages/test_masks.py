@@ -61,9 +61,14 @@ def test_logits_and_weights_are_the_networks_without_and_with_the_mask(open_mask
 
 
 def test_the_pointer_gets_the_reason_on_a_hidden_cell(open_masks):
-    cells = figure(open_masks(lang="en"), "masks_both_map")["data"][0]["customdata"]
+    cells = figure(open_masks(lang="en"), "masks_both_map")["data"][0]
+    assert cells.get("hoverongaps") is not False  # a gap answers to the pointer
     masked, padded = ["masked (not written yet)"], ["padding (nothing there)"]
-    assert [cell[0] for cell in cells[0]] == ["1", *masked * (REAL - 1), *padded * (LENGTH - REAL)]
+    assert [cell[0] for cell in cells["customdata"][0]] == [
+        "1",
+        *masked * (REAL - 1),
+        *padded * (LENGTH - REAL),
+    ]
 
 
 def test_ids_stand_at_positions_from_1_and_masked_padded_and_small_look_different(

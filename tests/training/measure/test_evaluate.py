@@ -2,10 +2,8 @@
 
 import json
 import shutil
-import sys
 from types import SimpleNamespace
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -13,7 +11,7 @@ import training.measure.evaluate
 from tests.replacing import Replacer
 from training.__main__ import main
 from training.corpus.corpus import read_corpus
-from training.measure.evaluate import evaluate, load_corrector, sample_pairs
+from training.measure.evaluate import evaluate, sample_pairs
 from training.measure.metrics import EDGES, THRESHOLDS
 from training.measure.report import RuleScore, cause, count_causes
 from training.noise.draft import Edit
@@ -78,15 +76,6 @@ def test_recall_by_rule():
     assert report.rules[0].recall == pytest.approx(2 / 3)
 
 
-def test_no_pairs_give_an_empty_report():
-    report = evaluate(Replacer({}), [])
-    assert report.families == {}
-    assert report.rules == report.outcomes == ()
-    document = report.as_json()
-    assert document["total"]["exact_match"] is None
-    assert document["reliability"]["changes"] == 0
-
-
 def test_a_corrector_that_loses_a_sentence_is_an_error():
     class Losing(Replacer):
         def correct_batch(self, texts):
@@ -105,15 +94,6 @@ def test_generated_errors_depend_on_seed_and_sentence_only(sentences_file):
     some = sample_pairs(corpus, seed=3, limit=10)
     assert len(some) == 10
     assert [pair for pair in everything if pair in some] == some
-
-
-def test_pairs_of_a_file_stay_as_they_are(pairs_file):
-    pairs = sample_pairs(read_corpus(pairs_file), seed=0)
-    assert [(pair.wrong, pair.right, pair.family) for pair in pairs] == [
-        ("감배", "담배", "given"),
-        ("바블 머거", "밥을 먹어", "given"),
-        ("비가 온다", "비가 온다", "clean"),
-    ]
 
 
 def test_command_prints_a_table_and_reports_skipped_rows(run, pairs_file):
@@ -193,26 +173,9 @@ def test_unusable_input_is_a_message_not_a_traceback(run, tmp_path, pairs_file):
     assert "cannot write" in unwritable.stderr
 
 
-def test_an_unusable_model_folder_is_a_message(monkeypatch):
-    class ModelFolderError(Exception):
-        pass
-
-    def load(name, minimum_confidence, snapshot, beam_width):
-        raise ModelFolderError(f"no model in {name}")
-
-    fake = SimpleNamespace(Corrector=SimpleNamespace(load=load), ModelFolderError=ModelFolderError)
-    monkeypatch.setitem(sys.modules, "model", fake)
-    with pytest.raises(click.ClickException, match="no model in nowhere"):
-        load_corrector("nowhere", None)
-
-
-def test_the_group_offers_its_commands_without_loading_them():
-    measuring = {"evaluate", "sets", "intact", "snapshots", "heard", "development", "pairs", "agreement"}
-    measuring |= {"natural", "unseen", "verdicts"}
-    making = {"train", "average", "confidence", "hold-out", "recipe", "pack", "ship", "documents"}
-    expected = {*measuring, *making, "stories", "claims", "lesson", "editing", "editing-pairs"}
-    assert set(main.list_commands(None)) == expected
-    assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2
+def test_an_unusable_model_folder_is_a_message(pairs_file):
+    result = CliRunner().invoke(main, ["evaluate", str(pairs_file), "--model", "nowhere"])
+    assert result.exit_code == 1 and "nowhere" in result.stderr
 
 
 def test_choosing_makes_the_best_threshold_the_models_own(tiny_folder, tmp_path, pairs_file):

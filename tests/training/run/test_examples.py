@@ -199,23 +199,6 @@ def test_each_is_drawn_for_itself_and_none_has_to_be_found():
     assert len(practised_pairs_of(idle=1.0)) == len(GUESTS)
 
 
-def test_without_practice_nothing_is_drawn():
-    drawn = []
-
-    class Counting(random.Random):
-        def random(self):
-            drawn.append(1)
-            return super().random()
-
-    counts = []
-    for practice in ({}, {"idle": 0.0}):
-        maker = ExampleMaker(GUESTS, ExampleSettings(practice=practice, mix={"clean": 1.0}))
-        drawn.clear()
-        list(maker.pairs(GUESTS[0], Counting(1)))
-        counts.append(len(drawn))
-    assert counts[1] == counts[0] + 1
-
-
 def test_shares_are_read_from_text():
     assert read_practice("doubled=0.2,idle=1") == {"doubled": 0.2, "idle": 1.0}
     assert read_practice("") == {}

@@ -1,6 +1,7 @@
 """The loss and the learning rates worked out by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,34 +58,23 @@ PAPER = Schedule("paper", peak=1.0, warmup=4000, steps=100_000, decay=0.25, d_mo
 TRAPEZOID = Schedule("trapezoid", peak=1e-3, warmup=10, steps=100, decay=0.25, d_model=512)
 
 
+CORNERS = [(1, 1e-4), (5, 5e-4), (10, 1e-3), (11, 1e-3), (76, 1e-3), (77, 0.96e-3), (100, 0.04e-3), (101, 0)]
+
+
 @pytest.mark.parametrize(
-    ("step", "rate"),
+    ("schedule", "step", "rate"),
     [
-        (1, 1.746928e-7),  # 512^-0.5 * 4000^-1.5
-        (2000, 3.493856e-4),  # half way up
-        (4000, 6.987712e-4),  # the peak: 512^-0.5 * 4000^-0.5
-        (16_000, 3.493856e-4),  # four times the steps, half the rate
+        (PAPER, 1, 1.746928e-7),  # 512^-0.5 * 4000^-1.5
+        (PAPER, 2000, 3.493856e-4),  # half way up
+        (PAPER, 4000, 6.987712e-4),  # the peak: 512^-0.5 * 4000^-0.5
+        (replace(PAPER, peak=2.0), 4000, 2 * 6.987712e-4),
+        (PAPER, 16_000, 3.493856e-4),  # four times the steps, half the rate
+        *((TRAPEZOID, *corner) for corner in CORNERS),
+        (replace(TRAPEZOID, decay=0.0), 100, 1e-3),  # the plateau lasts to the end
     ],
 )
-def test_the_schedule_of_the_paper(step, rate):
-    assert PAPER(step) == pytest.approx(rate, rel=1e-5)
-
-
-def test_peak_is_a_factor_of_the_papers_schedule():
-    double = Schedule("paper", 2.0, 4000, 100_000, 0.25, 512)
-    assert double(123) == pytest.approx(2 * PAPER(123))
-
-
-@pytest.mark.parametrize(
-    ("step", "rate"),
-    [(1, 1e-4), (5, 5e-4), (10, 1e-3), (11, 1e-3), (76, 1e-3), (77, 0.96e-3), (100, 0.04e-3), (101, 0)],
-)
-def test_the_corners_of_the_trapezoid(step, rate):
-    assert TRAPEZOID(step) == pytest.approx(rate)
-
-
-def test_without_decay_the_plateau_lasts_to_the_end():
-    assert Schedule("trapezoid", 1e-3, 10, 100, 0.0, 512)(100) == pytest.approx(1e-3)
+def test_a_schedule_has_the_rates_worked_out_by_hand(schedule, step, rate):
+    assert schedule(step) == pytest.approx(rate, rel=1e-5)
 
 
 @pytest.mark.parametrize(

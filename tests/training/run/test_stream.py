@@ -3,10 +3,7 @@
 import itertools
 import pickle
 import random
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -129,12 +126,7 @@ def test_a_corpus_that_could_never_fill_a_batch_is_refused():
         maker(["가" * 129])
 
 
-GUESTS = [f"{number}번 손님이 왔는데 방이 없으면 어떡해요." for number in range(120)]
-POOLS = PoolMaker(
-    GUESTS,
-    Tokenizer(choose_characters([])),
-    StreamSettings(seed=3, batch_tokens=300, pool_sentences=50),
-)
+POOLS = maker(batch_tokens=300)
 
 
 def take(start: Position, count: int, **settings):
@@ -195,20 +187,6 @@ def test_what_goes_wrong_in_a_process_is_raised_here():
         stream.processes[0].kill()
         with pytest.raises(RuntimeError, match="ended from outside"):
             next(iter(stream))
-
-
-def test_without_a_network_library_processes_are_forked():
-    """As those of a training are, which is a process of its own."""
-    program = (
-        "from tests.training.run.test_stream import *\n"
-        "with Stream(Endless(), Position(0, 0), workers=3) as stream:\n"
-        "    print(next(iter(stream)), {type(each).__name__ for each in stream.processes})\n"
-    )
-    root = Path(__file__).parents[3]
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, timeout=100, check=True
-    )
-    assert "ForkProcess" in done.stdout or sys.platform != "linux"
 
 
 JUDGED = [

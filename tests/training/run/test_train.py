@@ -193,13 +193,6 @@ def test_matrices_in_bfloat16_learn_about_the_same(files, uninterrupted, tmp_pat
     assert run["precision"] == "bfloat16"
 
 
-def test_a_precision_that_does_not_exist_is_named():
-    from training.run.network import compile_network
-
-    with pytest.raises(ValueError, match="'float8'"):
-        compile_network(None, "adam", 0.0, "float8")
-
-
 def test_a_judge_must_exist_and_know_the_same_characters(files, tmp_path):
     assert "nowhere" in train_on(tmp_path / "run", files, judge="nowhere", status=1).stderr
     small = train_on(tmp_path / "run", files, judge="growing-up", status=2)
@@ -220,12 +213,6 @@ def test_another_network_cannot_continue_a_run(uninterrupted, files):
     assert "is damaged" in train_on(uninterrupted, files, status=1).stderr
 
 
-def test_training_needs_something_to_learn_from(tmp_path):
-    result = train(f"--out={tmp_path / 'run'}", status=2)
-    assert "--corpus" in result.stderr
-    assert not (tmp_path / "run").exists()
-
-
 class CertainNetwork:
     """Gives the token with id ``guess`` the logit ``certainty`` everywhere and all others 0."""
 
@@ -237,15 +224,15 @@ class CertainNetwork:
         return np.broadcast_to(self.logits, (*inputs[1].shape, len(self.logits)))
 
 
-def test_an_unknown_family_is_a_message(tmp_path, files):
-    result = train_on(tmp_path / "run", files, mix="grammar=3", status=2)
-    assert "received 'grammar'" in result.output
-
-
-@pytest.mark.parametrize("widths", ["32,16,164", "0,164", "wide", "16,160"])
-def test_widths_that_no_batch_can_have_are_a_message(tmp_path, files, widths):
-    result = train_on(tmp_path / "run", files, widths=widths, status=2)
-    assert widths in result.output or "wide" in result.output
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"widths": widths}, widths) for widths in ("32,16,164", "0,164", "wide", "16,160")]
+    + [({"mix": "grammar=3"}, "received 'grammar'"), ({"precision": "float8"}, "'float8'")]
+    + [({"corpus": "", "pairs": ""}, "--corpus")],
+)
+def test_what_no_training_can_have_is_a_message(tmp_path, files, options, said):
+    result = train_on(tmp_path / "run", files, **options, status=2)
+    assert said in result.output
     assert not (tmp_path / "run").exists()
 
 

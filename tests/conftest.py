@@ -155,6 +155,14 @@ def tiny_corrector(tiny_folder):
 
 
 @pytest.fixture(scope="session")
+def shipped():
+    """The shipped network."""
+    from model import Corrector
+
+    return Corrector.load()
+
+
+@pytest.fixture(scope="session")
 def load_tiny(tiny_corrector):
     """``Corrector.load`` of a folder with the weights of ``tiny_folder``.
 

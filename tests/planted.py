@@ -21,10 +21,14 @@ sees the mark. If one of the three is missing, the others do nothing.
 
 import numpy as np
 
+from model.analysis.contrasts import Edit
+from model.text.changes import find_changes
 from model.trace.interventions import Head, Node
 
 CHARACTERS = "가나다라머먹거어요."
 WRONG, RIGHT = "나머거요.", "나먹거요."
+(CHANGE,) = find_changes(WRONG, RIGHT)
+EDIT = Edit(WRONG, RIGHT, CHANGE)
 ROW, CAUSE = 1, 2  # the row that writes 먹, and the position of 거
 LAYERS, HEADS, WIDTH = 2, 2, 64
 DEPTH = WIDTH // HEADS

@@ -4,16 +4,8 @@ code and names.
 ``python benchmarks/harm.py --texts 50000`` checks the same on more.
 """
 
-import pytest
-
 from benchmarks.composed_texts import compose
 from benchmarks.harm import check
-from model import Corrector
-
-
-@pytest.fixture(scope="module")
-def shipped():
-    return Corrector.load()
 
 
 def test_no_text_is_harmed(shipped):

@@ -27,15 +27,6 @@ def pass_under(tiny, *interventions):
     return laboratory.pass_over([source] * len(interventions), [target] * len(interventions), interventions)
 
 
-def test_no_intervention_is_the_pass_of_graph_and_keras(tiny, tiny_corrector):
-    _, source, target = tiny
-    found, network = pass_under(tiny, NOTHING), tiny_corrector._network
-    for expected in (network.read([source], [target]), network.keras.read([source], [target])):
-        np.testing.assert_allclose(found.logits, [each.logits for each in expected], atol=1e-5)
-        for kind, weights in found.attention.items():
-            np.testing.assert_allclose(weights[0], expected[0].attention[kind], atol=1e-6)
-
-
 @pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
 def test_interventions_are_those_of_an_independent_pass(tiny, tiny_folder, kind):
     laboratory, source, target = tiny

@@ -10,7 +10,6 @@ from model.analysis.attention_maps import (
     counterparts,
     distance,
     entropy,
-    masked_by_word,
     word_axes,
     word_labels,
     words,
@@ -37,13 +36,6 @@ def test_a_space_belongs_to_the_word_before_it_and_marks_stand_alone(tokens, spa
     assert word_labels(tokens, spans) == labels
 
 
-def test_keys_are_summed_and_queries_averaged():
-    weights = np.array([[0.5, 0.25, 0.25], [0.0, 0.75, 0.25]], np.float32)
-    found = by_word(weights, ((0, 2),), ((0, 2), (2, 3)))
-    assert found.dtype == np.float32
-    assert found.tolist() == [[0.75, 0.25]]
-
-
 def test_rows_still_sum_to_one_whatever_the_words_and_leading_axes():
     rng = np.random.default_rng(1)
     weights = rng.random((2, 3, 9, 9)).astype(np.float32)
@@ -54,14 +46,6 @@ def test_rows_still_sum_to_one_whatever_the_words_and_leading_axes():
     np.testing.assert_allclose(found.sum(-1), 1, rtol=1e-5)
     whole = by_word(weights, ((0, 9),), tuple((i, i + 1) for i in range(9)))
     np.testing.assert_allclose(whole[..., 0, :], weights.mean(-2), rtol=1e-5)
-
-
-def test_a_word_is_masked_where_none_of_it_can_be_seen():
-    hidden = np.triu(np.ones((5, 5), bool), k=1)
-    spans = ((0, 1), (1, 3), (3, 5))
-    assert masked_by_word(hidden, spans, spans).tolist() == np.triu(np.ones((3, 3), bool), k=1).tolist()
-    weights = np.tril(np.ones((5, 5))) / np.arange(1, 6)[:, None]
-    assert (by_word(weights, spans, spans)[masked_by_word(hidden, spans, spans)] == 0).all()
 
 
 @pytest.mark.parametrize("spans", [((0, 2),), ((0, 1), (2, 3)), ((0, 3), (3, 3)), ()])

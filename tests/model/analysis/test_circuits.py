@@ -23,10 +23,8 @@ from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import every_node
 from tests.plain_transformer import PlainTransformer
-from tests.planted import CARRY, CAUSE, COPY, MARK, RIGHT, ROW, WRITER, WRONG
+from tests.planted import CARRY, CAUSE, COPY, EDIT, MARK, RIGHT, ROW, WRITER, WRONG
 
-(CHANGE,) = find_changes(WRONG, RIGHT)
-EDIT = Edit(WRONG, RIGHT, CHANGE)
 PLANTED = (MARK, CARRY, WRITER)
 GOAL = 0.85  # COPY writes against the fix, so that the planted nodes keep 1.12 of the score without it
 

@@ -22,14 +22,12 @@ from model.analysis.residual_stream import POSITION
 from model.analysis.statistics import p_value
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention, Patch
-from tests.planted import CAUSE, CODA, FEED_FORWARD, RIGHT, ROW, WRITER, WRONG
-
-(CHANGE,) = find_changes(WRONG, RIGHT)
+from tests.planted import CAUSE, CODA, EDIT, FEED_FORWARD, RIGHT, ROW, WRITER, WRONG
 
 
 @pytest.fixture(scope="module")
 def receipts(planted_writer):
-    found = verified_explanation(planted_writer, Edit(WRONG, RIGHT, CHANGE))
+    found = verified_explanation(planted_writer, EDIT)
     assert found.contrast.written_token == "먹" and found.score > 0
     return {each.name: each for each in found.claims}
 
@@ -97,7 +95,7 @@ def test_why_a_head_looked_is_measured_by_the_look_of_a_pass_without_the_part(pl
 
 def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):
     """In the circuit the feed-forward network writes; the head before it attributes little directly."""
-    explanation = verified_explanation(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
+    explanation = verified_explanation(planted_circuit, EDIT)
     found = {each.name: each for each in explanation.claims}
     assert found["fed"].facts["node"] == WRITER and found["fed"].holds
     assert found["circuit"].facts["members"] == 4 and found["circuit"].facts["parts"] == 16  # with COPY
@@ -122,7 +120,7 @@ def test_decided_is_compared_with_the_same_place_of_random_rows(planted_writer, 
     facts, score = decided.facts, receipts["looked"].before
     assert facts["score"] == pytest.approx(score) and decided.before < score / 2
     assert facts["share"] == pytest.approx((decided.after - decided.before) / (score - decided.before))
-    run = CleanRun(planted_writer, Edit(WRONG, RIGHT, CHANGE))
+    run = CleanRun(planted_writer, EDIT)
     tokenizer, place = planted_writer.tokenizer, facts["place"]
     streams = null_streams(run.network, tokenizer, everyday_pairs())
     assert streams.shape == (DRAWS, 7, run.network.config.d_model)
@@ -162,8 +160,7 @@ def test_a_loss_is_compared_with_those_without_random_parts(planted_writer, rece
 
 
 def test_the_circuit_is_that_of_find_circuit_with_its_reference_and_p_value(planted_writer):
-    edit = Edit(WRONG, RIGHT, CHANGE)
-    explanation, circuit = verified_explanation(planted_writer, edit), find_circuit(planted_writer, edit)
+    explanation, circuit = verified_explanation(planted_writer, EDIT), find_circuit(planted_writer, EDIT)
     (claim,) = (each for each in explanation.claims if each.name == "circuit")
     assert explanation.reference == circuit.reference == "mean of 32 sentences"
     assert claim.facts["members"] == len(circuit.members) and claim.facts["draws"] == len(circuit.random)

@@ -20,10 +20,9 @@ from model.analysis.contributions import (
     method_agreement,
     methods_of,
 )
-from model.text.changes import find_changes
 from tests import own_model
 from tests.own_model import Speller
-from tests.planted import CAUSE, RIGHT, ROW, WRONG
+from tests.planted import CAUSE, EDIT, RIGHT, ROW, WRONG
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 
@@ -31,7 +30,7 @@ SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 �
 @pytest.fixture(scope="module")
 def found(planted):
     """All methods on the row that writes 먹 for 머 because 거 follows."""
-    contrast = contrast_of_edit(planted, Edit(WRONG, RIGHT, find_changes(WRONG, RIGHT)[0]))
+    contrast = contrast_of_edit(planted, EDIT)
     return {each.method: each for each in contributions(planted, Edit(WRONG, RIGHT, contrast))}
 
 
@@ -111,7 +110,7 @@ def test_integrated_gradients_are_complete(planted, found):
     whole = found["integrated_gradients"]
     assert abs(whole.gap) <= TOLERATED_GAP
     source, target = planted._encode(WRONG, RIGHT)
-    contrast = contrast_of_edit(planted, Edit(WRONG, RIGHT, find_changes(WRONG, RIGHT)[0]))
+    contrast = contrast_of_edit(planted, EDIT)
     ends = planted.laboratory.slopes(
         source, target[: ROW + 1], (ROW, contrast.written, contrast.instead), [0.0, 1.0]
     ).score

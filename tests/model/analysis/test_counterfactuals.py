@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from model.analysis.contrasts import Edit
 from model.analysis.counterfactuals import (
     alternative_continuation,
     can_write,
@@ -16,13 +15,12 @@ from model.analysis.counterfactuals import (
 )
 from model.text.changes import find_changes
 from model.trace.interventions import Head
-from tests.planted import CAUSE, CODA, COPY, DECOY, RIGHT, ROW, WRONG
+from tests.planted import CAUSE, CHANGE, CODA, COPY, DECOY, EDIT, RIGHT, ROW, WRONG
 from tests.ui.fake_corrector import random_trace
 
 
 def replaced(planted, head, **more):
-    edit = Edit(WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
-    return {each.how: each for each in replaced_attention(planted, edit, head, **more)}
+    return {each.how: each for each in replaced_attention(planted, EDIT, head, **more)}
 
 
 def test_the_coda_head_needs_its_own_weights(planted):
@@ -68,7 +66,7 @@ def test_rows_are_distributions_over_what_may_be_seen(planted):
     for kind in ("encoder_attention", "decoder_attention", "cross_attention"):
         for rows in (
             uniform_rows(kind, 6),
-            copy_rows(trace, kind, find_changes(WRONG, RIGHT)),
+            copy_rows(trace, kind, [CHANGE]),
             permuted_rows(trace, Head(kind, 1, 1)),
         ):
             np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-5)
@@ -136,20 +134,18 @@ def test_a_head_that_is_not_there_is_named(planted, place):
 
 
 def test_a_visitor_paints_the_row_of_the_fix(planted):
-    change = find_changes(WRONG, RIGHT)[0]
-    contrast, found = replaced_for_change(planted, Edit(WRONG, RIGHT, change), CODA, painted=[CAUSE, 99])
+    contrast, found = replaced_for_change(planted, EDIT, CODA, painted=[CAUSE, 99])
     by_name = {each.how: each for each in found}
     assert (contrast.row, contrast.written_token, contrast.instead_token) == (ROW, "먹", "머")
     np.testing.assert_allclose(by_name["painted"].weights[ROW], np.eye(6)[CAUSE])
     assert by_name["painted"].text == RIGHT
-    _, found = replaced_for_change(planted, Edit(WRONG, RIGHT, change), CODA, painted=[0, 1])
+    _, found = replaced_for_change(planted, EDIT, CODA, painted=[0, 1])
     assert found[-1].text == WRONG  # half of the weight on each of two that do not matter
-    assert len(replaced_for_change(planted, Edit(WRONG, RIGHT, change), CODA)[1]) == 4  # nothing painted
+    assert len(replaced_for_change(planted, EDIT, CODA)[1]) == 4  # nothing painted
 
 
 def test_a_decoder_row_is_painted_only_where_it_can_see(planted):
-    change = find_changes(WRONG, RIGHT)[0]
     head = Head("decoder_attention", 0, 0)
-    _, found = replaced_for_change(planted, Edit(WRONG, RIGHT, change), head, painted=[0, ROW + 1])
+    _, found = replaced_for_change(planted, EDIT, head, painted=[0, ROW + 1])
     np.testing.assert_allclose(found[-1].weights[ROW], np.eye(6)[0])
-    assert len(replaced_for_change(planted, Edit(WRONG, RIGHT, change), head, painted=[5])[1]) == 4
+    assert len(replaced_for_change(planted, EDIT, head, painted=[5])[1]) == 4

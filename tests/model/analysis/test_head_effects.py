@@ -3,19 +3,18 @@
 import numpy as np
 import pytest
 
-from model import Corrector
 from model.activations.replacements import every_head
 from model.analysis.contrasts import Edit, contrast_of_edit, contrast_of_row
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
 from model.analysis.statistics import rank_correlation, ranks, shared_top, top
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
-from tests.planted import CODA, COPY, DECOY, RIGHT, ROW, WRONG
+from tests.planted import CHANGE, CODA, COPY, DECOY, EDIT, RIGHT, ROW, WRONG
 
 
 @pytest.fixture(scope="module")
 def effects(planted):
-    return head_effects(planted, Edit(WRONG, RIGHT, find_changes(WRONG, RIGHT)[0]))
+    return head_effects(planted, EDIT)
 
 
 def test_the_planted_heads_alone_have_an_effect(effects):
@@ -40,16 +39,6 @@ def test_a_head_that_looks_at_the_edit_and_does_nothing_is_seen_through(effects)
     assert DECOY not in effects.strongest(2)
 
 
-def test_the_observed_numbers_are_those_of_the_correction(planted, effects):
-    (change,) = planted.correct(WRONG).proposed
-    assert effects.observed_fix == pytest.approx(change.fix_probability, abs=1e-6)
-    odds = np.log(change.fix_probability) - np.log(change.keep_probability)
-    assert effects.observed == pytest.approx(odds, abs=1e-4)
-    fix = effects.ablated_fix_probability[effects.heads.index(CODA)]
-    assert fix < 0.1
-    assert effects.observed_fix > 0.9
-
-
 def test_what_is_written_without_the_planted_heads(planted):
     found = ablate_heads(planted, WRONG, [[CODA], [DECOY], [], [CODA, DECOY]])
     assert [each.text for each in found] == [WRONG, RIGHT, RIGHT, WRONG]
@@ -57,8 +46,7 @@ def test_what_is_written_without_the_planted_heads(planted):
 
 
 def test_the_probability_without_one_head_is_that_of_its_effect_and_two_are_asked_together(planted, effects):
-    (change,) = find_changes(WRONG, RIGHT)
-    shares = ablated_fix_probability(planted, Edit(WRONG, RIGHT, change), [[], [CODA], [CODA, COPY]])
+    shares = ablated_fix_probability(planted, EDIT, [[], [CODA], [CODA, COPY]])
     assert shares[0] == pytest.approx(effects.observed_fix, abs=1e-6)
     assert shares[1] == pytest.approx(effects.ablated_fix_probability[effects.heads.index(CODA)], abs=1e-6)
     assert shares[2] != pytest.approx(shares[1], abs=1e-6)
@@ -96,10 +84,9 @@ def test_the_question_of_any_row_is_against_the_next_best(planted):
 
 
 def test_a_change_of_another_sentence_is_refused(planted):
-    change = find_changes(WRONG, RIGHT)[0]
     with pytest.raises(ValueError, match="should be one of") as refused:
-        head_effects(planted, Edit("가나다", "가라다", change))
-    assert not set("가나다라" + change.wrong + change.right) & set(str(refused.value))  # a log may hold it
+        head_effects(planted, Edit("가나다", "가라다", CHANGE))
+    assert not set("가나다라" + CHANGE.wrong + CHANGE.right) & set(str(refused.value))  # a log may hold it
 
 
 def test_a_change_that_writes_the_same_tokens_is_refused_without_its_words(planted):
@@ -119,11 +106,6 @@ def test_ranks_and_their_correlation_by_hand():
     assert shared_top([9, 8, 7, 0], [0, 8, 9, 7], 3) == pytest.approx(2 / 3)
     with pytest.raises(ValueError, match="equally long"):
         rank_correlation([1], [1, 2])
-
-
-@pytest.fixture(scope="module")
-def shipped():
-    return Corrector.load()
 
 
 @pytest.mark.parametrize("text", ["동생과 가치 학교에 안되요.", "나는 오늘 거러가요", "ㅋㅋ 조아요!", ""])

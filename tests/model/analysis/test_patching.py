@@ -23,12 +23,8 @@ from model.analysis.patching import (
     corrupted_by_sentence,
     exchanges,
 )
-from model.text.changes import find_changes
 from model.trace.interventions import Node, Patch
-from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
-
-(CHANGE,) = find_changes(WRONG, RIGHT)
-EDIT = Edit(WRONG, RIGHT, CHANGE)
+from tests.planted import CARRY, CAUSE, CODA, EDIT, MARK, RIGHT, ROW, WRITER, WRONG
 
 
 def test_the_twin_exchanges_what_the_correction_comes_from(planted):

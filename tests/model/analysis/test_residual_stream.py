@@ -11,7 +11,7 @@ from model.text import hangul
 from model.text.changes import find_changes
 from model.text.tokenizer import Tokenizer
 from model.trace.interventions import OutputWeights
-from tests.planted import CAUSE, CODA, COPY, DECOY, FEED_FORWARD, RIGHT, ROW, WRONG
+from tests.planted import CAUSE, CHANGE, CODA, COPY, DECOY, FEED_FORWARD, RIGHT, ROW, WRONG
 
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 CHANGES = find_changes(SOURCE, TARGET)
@@ -89,8 +89,7 @@ def test_a_part_wrote_the_difference_to_a_pass_without_its_output(network, corre
 
 
 def test_exactly_what_was_planted_is_found(planted_writer):
-    (change,) = find_changes(WRONG, RIGHT)
-    written = direct_logit_attribution(planted_writer, WRONG, RIGHT, [change])
+    written = direct_logit_attribution(planted_writer, WRONG, RIGHT, [CHANGE])
     (number,) = written.changes
     assert written.questions[number].row == ROW
     parts = {part[:3]: part.nats for part in written.parts(number) if abs(part.nats) > 0.01}
@@ -101,7 +100,7 @@ def test_exactly_what_was_planted_is_found(planted_writer):
 
 
 def test_each_head_wrote_by_looking_where_it_was_planted_to_look(planted_writer):
-    written = direct_logit_attribution(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
+    written = direct_logit_attribution(planted_writer, WRONG, RIGHT, [CHANGE])
     maps = written.maps("cross_attention")
     for head, column in ((COPY, ROW), (CODA, CAUSE)):
         row = np.abs(maps[head.layer, head.head, ROW])
@@ -112,8 +111,7 @@ def test_each_head_wrote_by_looking_where_it_was_planted_to_look(planted_writer)
 
 
 def test_a_picture_of_the_sentence_asks_about_the_change_where_one_begins(planted_writer):
-    (change,) = find_changes(WRONG, RIGHT)
-    written = direct_logit_attribution(planted_writer, WRONG, RIGHT, [change])
+    written = direct_logit_attribution(planted_writer, WRONG, RIGHT, [CHANGE])
     assert written.rows() == [0, len(RIGHT) + 1, *range(2, len(RIGHT) + 1)]
     plain = direct_logit_attribution(planted_writer, WRONG, RIGHT)
     assert plain.rows() == list(range(len(RIGHT) + 1)) and plain.changes == ()
@@ -175,8 +173,7 @@ def test_jamo_while_writing_are_the_sums_over_the_characters_that_have_them(corr
 
 
 def test_exactly_what_was_planted_is_decided_where_it_was_planted(planted_writer):
-    (change,) = find_changes(WRONG, RIGHT)
-    decided = logit_lens(planted_writer, WRONG, RIGHT, [change])
+    decided = logit_lens(planted_writer, WRONG, RIGHT, [CHANGE])
     copied, spoken = (
         3 * head.layer + 2 for head in (COPY, CODA)
     )  # behind encoder-decoder attention of their layers

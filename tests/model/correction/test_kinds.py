@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from model import Corrector
 from tests.examples import examples
 
 # Right answers of the shipped network by kind, at least. *words*: rare words that are like commoner ones;
@@ -52,11 +51,6 @@ LEAST = {
     "by sense": 24,
 }
 PAIRS = list(examples(Path(__file__).with_name("kinds.txt")))
-
-
-@pytest.fixture(scope="module")
-def shipped():
-    return Corrector.load()
 
 
 @pytest.mark.parametrize(

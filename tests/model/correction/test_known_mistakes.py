@@ -2,17 +2,10 @@
 
 import pytest
 
-from model import Corrector
 from model.correction.counts import Words
 from model.correction.mending import find_known_mistakes
 from model.norm import without_held_out
 from model.text.changes import apply_changes
-
-
-@pytest.fixture(scope="module")
-def corrector():
-    """The shipped one: its words and norm decide."""
-    return Corrector.load()
 
 
 def mended(text: str, **counts: int) -> str:
@@ -51,12 +44,12 @@ def test_held_out_words_can_be_left_to_the_network():
         assert not find_known_mistakes("대쉬를 했다.", Words({}))
 
 
-def test_own_words_stay(corrector):
-    assert corrector.with_words(["또아리"]).correct("또아리를 얹었다.").text == "또아리를 얹었다."
+def test_own_words_stay(shipped):
+    assert shipped.with_words(["또아리"]).correct("또아리를 얹었다.").text == "또아리를 얹었다."
 
 
-def test_what_the_list_made_says_so_and_keeps_the_probability_of_the_network(corrector):
-    (change,) = corrector.correct("우유값이 올랐다.").sentences[0].changes
+def test_what_the_list_made_says_so_and_keeps_the_probability_of_the_network(shipped):
+    (change,) = shipped.correct("우유값이 올랐다.").sentences[0].changes
     assert change.from_list and change.fix_probability < 0.1
-    (change,) = corrector.correct("밥을 머거요.").sentences[0].changes
+    (change,) = shipped.correct("밥을 머거요.").sentences[0].changes
     assert not change.from_list

@@ -83,19 +83,6 @@ def test_a_pass_leaves_nothing_behind(keras_network):
         np.testing.assert_array_equal(array, before[name])
 
 
-@pytest.mark.parametrize("source", [SHORT, LONG])
-def test_log_probabilities_and_the_best_alternatives_of_each_row(keras_network, source):
-    inputs = np.array([[START_ID, *TARGET[:-1]]], np.int32)
-    logits = np.asarray(keras_network.network((np.array([source], np.int32), inputs)), np.float64)[0]
-    logs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-    seen = keras_network.attend(source, TARGET)
-    np.testing.assert_allclose(seen["log_probabilities"], logs[np.arange(4), TARGET], atol=1e-4)
-    best = np.argsort(-logs, axis=-1)[:, : seen["alternative_ids"].shape[1]]
-    np.testing.assert_array_equal(seen["alternative_ids"], best)
-    chosen = np.take_along_axis(logs, best, axis=-1)
-    np.testing.assert_allclose(seen["alternative_probabilities"], np.exp(chosen), atol=1e-5)
-
-
 LETTERS = range(3, 7)  # the end mark and three others: all tokens of the chains below
 VOCABULARY = 12
 

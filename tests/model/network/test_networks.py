@@ -10,7 +10,7 @@ import pytest
 
 from model import Corrector
 from model.export.graphs import write_graph
-from model.network.networks import FullPass, RecurrentPass, build_network, load_model_folder
+from model.network.networks import RecurrentPass, build_network, load_model_folder
 from model.stored.config import Seq2SeqConfig, TransformerConfig
 from model.stored.folder import save_model_folder
 from model.text.tokenizer import START_ID, Tokenizer
@@ -61,19 +61,6 @@ def full_pass(network, source, decoder_input):
     return type(found)(*map(np.asarray, found))
 
 
-transformers = pytest.mark.parametrize("network", ["norm last", "norm first"], indirect=True)
-
-
-def test_shapes_of_one_full_pass(network, source, decoder_input, full_pass):
-    layers, heads = network.config.attention_layers, network.config.num_heads
-    assert full_pass.logits.shape == (BATCH, TARGET, TOKENIZER.vocab_size)
-    assert full_pass.cross_attention.shape == (BATCH, layers, heads, TARGET, SOURCE)
-    if isinstance(full_pass, FullPass):
-        assert full_pass.encoder_attention.shape == (BATCH, layers, heads, SOURCE, SOURCE)
-        assert full_pass.decoder_attention.shape == (BATCH, layers, heads, TARGET, TARGET)
-    np.testing.assert_allclose(network((source, decoder_input)), full_pass.logits, atol=1e-6)
-
-
 def test_rows_sum_to_1_and_padding_is_exactly_0(network, full_pass):
     for kind in network.config.attention_kinds:
         weights = getattr(full_pass, kind)
@@ -81,13 +68,6 @@ def test_rows_sum_to_1_and_padding_is_exactly_0(network, full_pass):
         for row, length in enumerate(LENGTHS if kind != "decoder_attention" else ()):
             assert (weights[row, ..., length:] == 0).all()
             assert (full_pass.cross_attention[row, ..., :length] > 0).all()
-
-
-@transformers
-def test_the_future_is_exactly_0(full_pass):
-    future = np.triu(np.ones((TARGET, TARGET), bool), 1)
-    assert (full_pass.decoder_attention[..., future] == 0).all()
-    assert (full_pass.decoder_attention[..., ~future] > 0).all()
 
 
 def test_a_later_token_changes_nothing_before_it(network, source, decoder_input, full_pass):
@@ -104,35 +84,6 @@ def test_padding_a_batch_changes_no_sentence(network, source, decoder_input, ful
         np.testing.assert_allclose(alone.logits[0], full_pass.logits[row], atol=1e-5)
         attention = np.asarray(alone.cross_attention)[0]
         np.testing.assert_allclose(attention, full_pass.cross_attention[row, ..., :length], atol=1e-5)
-
-
-def transformer_parameters(v, d, layers, f, norm_first) -> int:
-    attention, fed, norm = 4 * (d * d + d), (d * f + f) + (f * d + d), 2 * d
-    encoder, decoder = attention + fed + 2 * norm, 2 * attention + fed + 3 * norm
-    embedding = (v + 20 + 22 + 29) * d + v  # jamo rows with "none" first; the output's bias
-    return embedding + layers * (encoder + decoder) + 2 * norm * norm_first
-
-
-def recurrent_parameters(v: int, d: int, layers: int) -> int:
-    def recurrence(units):  # three gates, each with a bias for either product
-        return 3 * units * (d + units + 2)
-
-    dense = d * d + d
-    embedding = (v + 20 + 22 + 29) * d + v
-    once = 3 * dense + 2 * d * d + d  # query, key, value; context and state joined
-    return embedding + once + layers * (2 * recurrence(d // 2) + dense + recurrence(d))
-
-
-def test_parameters_and_paths(network):
-    config, v = network.config, TOKENIZER.vocab_size
-    if isinstance(config, TransformerConfig):
-        expected = transformer_parameters(v, D_MODEL, LAYERS, 12, config.norm_first)
-    else:
-        expected = recurrent_parameters(v, D_MODEL, LAYERS)
-    assert network.count_params() == expected
-    for paths in ([each.path for each in some] for some in (network.weights, network.variables)):
-        assert len(set(paths)) == len(paths)  # a model folder, and a checkpoint, stores each under its path
-    assert all(each.path.startswith(f"{config.architecture}/") for each in network.weights)
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -1,14 +1,10 @@
 """Which article of the norm a correction follows."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from model import Corrector
-from model.__main__ import main
 from model.norm import article_of, without_held_out
 from model.norm.articles import Article
 from model.norm.kinds import Stem, attach, beginnings, kinds, read_kinds, rows, rows_of
@@ -102,21 +98,6 @@ rows = \"""
 def test_an_entry_that_is_no_right_and_wrong_spelling_is_refused(tmp_path, entry):
     with pytest.raises(ValueError, match=f"a: '{re.escape(entry)}' should be right/wrong"):
         kinds_of(tmp_path, f'[a]\narticle = "제1항"\nrows = "{entry}"\n')
-
-
-@pytest.mark.parametrize("folder", ["model/norm", "training/noise"])
-def test_a_line_of_the_tables_can_be_reviewed_in_a_diff(folder):
-    files = sorted((Path(__file__).parents[3] / folder).glob("*.toml"))
-    assert files and all(len(line) <= 200 for file in files for line in file.read_text("utf-8").splitlines())
-
-
-def test_json_names_the_article(tiny_corrector, monkeypatch):
-    monkeypatch.setattr(Corrector, "load", lambda model, minimum_confidence, **_: tiny_corrector)
-    result = CliRunner().invoke(main, ["correct", "--json", "전 오래 씂 수 깄는 겍 필요해요."])
-    changes = [each for sentence in json.loads(result.stdout)["sentences"] for each in sentence["changes"]]
-    assert changes
-    for change in changes:
-        assert change["article"] is None or set(change["article"]) == {"article", "name", "ko", "en"}
 
 
 def test_what_is_held_out_of_practice_can_be_left_out_of_the_tables():

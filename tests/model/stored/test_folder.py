@@ -27,7 +27,6 @@ from model.stored.folder import (
     snapshot_steps,
     write_atomically,
 )
-from tests.serving import printed
 
 NAME = "transformer/embedding/token_embedding"
 
@@ -325,15 +324,6 @@ def test_models_are_listed_with_what_is_wrong_with_them(root, folder, tmp_path):
     # Roots keep their order, whatever they are called.
     assert [entry.name for entry in list_models(tmp_path, root)] == ["copy", *names]
     assert list_models() == ()
-
-
-def test_listing_models_loads_no_tensorflow(tiny_folder):
-    code = (
-        "import sys; from pathlib import Path; from model.stored.folder import list_models; "
-        f"(entry,) = list_models(Path({str(tiny_folder.parent)!r})); "
-        "print(entry.problem, {'tensorflow', 'keras'} & set(sys.modules))"
-    )
-    assert printed(code) == "None set()"
 
 
 ARRAYS = {

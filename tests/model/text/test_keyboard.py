@@ -47,13 +47,6 @@ def any_word(rng: random.Random) -> str:
     return "".join(compose(*jamo) for jamo in syllables)
 
 
-def test_the_keys_of_a_word_write_the_word():
-    rng = random.Random(0)
-    for _ in range(3000):
-        word = any_word(rng)
-        assert compose_strokes(spell(word)) == word
-
-
 @cache
 def known() -> Words:
     """The words that the shipped model knows."""

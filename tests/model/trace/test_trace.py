@@ -70,13 +70,6 @@ def test_each_kind_has_its_own_layers_and_heads():
     assert len(Selection("cross_attention").heads(trace)) == LAYERS * HEADS
 
 
-def test_an_encoder_alone_has_no_target():
-    trace = AttentionTrace(**{name: arrays()[name] for name in ("source_tokens", "encoder_attention")})
-    assert trace.kinds == ("encoder_attention",)
-    assert trace.axes("encoder_attention") == (trace.source_tokens, trace.source_tokens)
-    assert trace.positional_encoding is None and trace.log_probabilities is None
-
-
 def test_a_decoder_alone_has_no_source():
     names = ("target_tokens", "decoder_input_tokens", "decoder_attention", "target_positional_encoding")
     trace = AttentionTrace(**{name: arrays()[name] for name in names})
@@ -138,13 +131,6 @@ def test_another_shape_is_told_what_gives_rows_and_columns():
     told += "columns the source"
     with pytest.raises(TraceError, match=told):
         AttentionTrace(**{**arrays(), "cross_attention": np.zeros((HEADS, TARGET, SOURCE))})
-
-
-def test_an_unknown_kind_is_refused():
-    trace = AttentionTrace(**arrays())
-    for method in (trace.attention, trace.axes):
-        with pytest.raises(ValueError, match="'self_attention'"):
-            method("self_attention")
 
 
 EVERY = [(layer, head) for layer in (None, 0, LAYERS - 1) for head in (None, 0, HEADS - 1)]

@@ -26,3 +26,11 @@ def cookies(monkeypatch) -> dict[str, str]:
 def opened(rooms) -> tuple[str, str]:
     """(code, key) of a classroom that a teacher has opened elsewhere."""
     return rooms.open()
+
+
+@pytest.fixture
+def teacher(rooms, cookies, opened) -> tuple[str, str]:
+    """(code, key) of the class ``opened``, which the teacher's browser keeps."""
+    code, key = opened
+    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+    return opened

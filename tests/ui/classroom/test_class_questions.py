@@ -23,13 +23,14 @@ from ui.wording import head_name
 
 
 @pytest.fixture
-def teach(open_app, rooms, cookies, opened):
+def teach(open_app, cookies, teacher):
     """Opens the teacher's page of the class at a sentence."""
 
+    kept = dict(cookies)
+
     def open_at(**settings: str):
-        code, key = opened
-        cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
-        app = open_app("classroom", **{"class": code} | settings)
+        cookies.update(kept)
+        app = open_app("classroom", **{"class": teacher[0]} | settings)
         cookies.clear()
         return app
 

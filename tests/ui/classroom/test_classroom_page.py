@@ -209,10 +209,9 @@ def test_whatever_a_teacher_shows_no_phone_breaks(open_phone, rooms, opened, sho
 
 
 def test_the_teachers_view_is_told_to_the_class_and_nothing_that_is_the_teachers_own(
-    open_app, rooms, cookies, opened
+    open_app, rooms, teacher
 ):
-    code, key = opened
-    cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
+    code, _ = teacher
     app = open_app(**{"class": code, "lecture": "1", "lang": "en", "sentence": SENTENCE, "layer": "2"})
     shown = rooms.state_of(code).shown
     assert (shown.page, dict(shown.settings)) == ("attention", {"sentence": SENTENCE, "layer": "2"})
@@ -249,8 +248,6 @@ def test_a_forged_cookie_gives_nobody_the_desk(open_phone, rooms, cookies, opene
     assert not keys(open_phone()) & set(DESK)
 
 
-def test_the_cookie_of_the_teacher_makes_the_teacher_after_a_reload(open_phone, rooms, cookies, opened):
-    code, key = opened
-    cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
+def test_the_cookie_of_the_teacher_makes_the_teacher_after_a_reload(open_phone, rooms, teacher):
     assert "class_to_lesson" in keys(open_phone())
-    assert rooms.state_of(code).present == 1
+    assert rooms.state_of(teacher[0]).present == 1

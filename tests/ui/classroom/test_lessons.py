@@ -24,9 +24,8 @@ def test_a_plan_is_followed_step_by_step_in_the_bar(open_app, rooms):
     assert steps[1].title not in html(app)
 
 
-def test_the_teacher_goes_on_and_back(open_app, rooms, cookies):
-    code, key = rooms.open()
-    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+def test_the_teacher_goes_on_and_back(open_app, teacher, cookies):
+    code, _ = teacher
     cookies |= {"attention_lesson": "20.0", "attention_lecture": "1"}
     app = open_app("masks")  # no word of the class in the address
     steps = plans("ko")["20"]
@@ -41,9 +40,7 @@ def test_the_teacher_goes_on_and_back(open_app, rooms, cookies):
     }
 
 
-def test_a_link_of_the_plan_opens_its_step_in_the_bar(open_app, rooms, cookies):
-    code, key = rooms.open()
-    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+def test_a_link_of_the_plan_opens_its_step_in_the_bar(open_app, teacher, cookies):
     cookies["attention_lesson"] = "20.1"
     steps = plans("ko")["20"]
     opens = [dict(parse_qsl(step.link.partition("?")[2])) for step in steps]
@@ -55,10 +52,8 @@ def test_a_link_of_the_plan_opens_its_step_in_the_bar(open_app, rooms, cookies):
 @pytest.mark.parametrize("view", ["view=lines", "positions?"])
 @pytest.mark.parametrize("tongue", ["ko", "en"])
 def test_a_link_of_another_plan_moves_the_bar_there_and_nothing_else_does(
-    open_app, rooms, cookies, view, tongue
+    open_app, teacher, cookies, view, tongue
 ):
-    code, key = rooms.open()
-    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
     cookies["attention_lesson"] = "answer.7"
     (number,) = [at for at, step in enumerate(plans(tongue)["50"]) if view in step.link]
     page, _, query = plans(tongue)["50"][number].link.partition("?")
@@ -70,19 +65,17 @@ def test_a_link_of_another_plan_moves_the_bar_there_and_nothing_else_does(
 
 @pytest.mark.parametrize("reloaded", [True, False])
 def test_a_teacher_who_begins_anew_at_the_classs_page_goes_back_to_the_lesson(
-    open_app, rooms, cookies, reloaded
+    open_app, rooms, teacher, cookies, reloaded
 ):
-    code, key = rooms.open()
     page, _, query = plans("ko")["answer"][6].link.partition("?")
-    rooms.show(code, key, page, tuple(parse_qsl(query)))
-    before = rooms.state_of(code)
-    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+    rooms.show(*teacher, page, tuple(parse_qsl(query)))
+    before = rooms.state_of(teacher[0])
     cookies["attention_lesson"] = "answer.6"
     app = open_app("classroom", **(dict(parse_qsl(query)) if reloaded else {"lang": "en"}))
     app = press(app, "class_to_lesson")
     assert page == "laboratory" and title(app) == table("ko" if reloaded else "en")["laboratory_page"]
     assert {name: setting(app, name) for name, _ in parse_qsl(query)} == dict(parse_qsl(query))
-    assert rooms.state_of(code).shown == before.shown
+    assert rooms.state_of(teacher[0]).shown == before.shown
     assert setting(app, "lesson") == "answer.6" and f"7/{len(plans('ko')['answer'])}" in html(app)
 
 
@@ -102,9 +95,7 @@ def test_the_step_about_learning_shows_other_sentences_with_the_mistake(open_app
     assert any(row.startswith("같은 실수, 다른 문장") for row in rows)  # the row that the plan names
 
 
-def test_a_plan_ends_with_its_summary_on_the_page_that_is_open(open_app, rooms, cookies):
-    code, key = rooms.open()
-    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+def test_a_plan_ends_with_its_summary_on_the_page_that_is_open(open_app, teacher, cookies):
     steps = plans("ko")["20"]
     cookies["attention_lesson"] = f"20.{len(steps) - 2}"
     app = press(open_app("masks"), "lesson_next")
@@ -112,9 +103,7 @@ def test_a_plan_ends_with_its_summary_on_the_page_that_is_open(open_app, rooms, 
     assert "lesson_next" not in keys(app)
 
 
-def test_a_reload_at_the_summary_of_a_plan_stays_there(open_app, rooms, cookies):
-    code, key = rooms.open()
-    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+def test_a_reload_at_the_summary_of_a_plan_stays_there(open_app, teacher, cookies):
     steps = plans("ko")["50"]
     cookies["attention_lesson"] = f"50.{len(steps) - 1}"
     page, _, query = steps[-2].link.partition("?")

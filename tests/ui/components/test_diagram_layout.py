@@ -92,11 +92,6 @@ def test_flow_arrows_join_each_part_to_the_next():
     assert (source.y + source.height, row.y) in joined
 
 
-def test_only_rows_of_layers_can_be_open():
-    drawing = drawn("wide")
-    assert [find(drawing, name).expanded for name in ("e1", "e2", "source")] == [True, False, None]
-
-
 def test_an_unknown_form_is_named():
     with pytest.raises(ValueError, match="'round'"):
         arrange(Column("", ()), Column("", ()), "round")

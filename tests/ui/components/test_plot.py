@@ -1,9 +1,7 @@
 """What travels to the component that draws every figure, and what comes back from it."""
 
-import json
 from types import SimpleNamespace
 
-import numpy as np
 import plotly.graph_objects as go
 import pytest
 
@@ -13,8 +11,6 @@ from ui.components import figures
 from viz.browser.plot import plot_data
 from viz.browser.texts import LANGUAGES, table
 
-WEIGHTS = np.full((2, 3), 1 / 3, np.float32)
-
 
 def say(key: str, /, **values) -> str:
     return table("ko")[key].format(**values)
@@ -22,25 +18,6 @@ def say(key: str, /, **values) -> str:
 
 def data_of(figure: go.Figure, **options) -> dict:
     return plot_data(say, figure, **{"label": "어텐션", "file": "고객-heatmap"} | options)
-
-
-def test_the_figure_travels_as_plotly_spells_it():
-    figure = viz.attention_heatmap(WEIGHTS, "가나", "다라마")
-    data = data_of(figure)
-    assert data["spec"] == figure.to_json()
-    spec = json.loads(data["spec"])
-    assert spec["layout"]["meta"]["fit"] == "cells"
-    assert spec["data"][0]["z"]["dtype"] == "f4"
-
-
-def test_everything_is_json_without_a_numpy_number_left():
-    figure = viz.head_grid(
-        np.full((2, 2, 3, 3), 1 / 3), labels=list("abcd"), order=[(0, 0), (1, 1), (0, 1), (1, 0)]
-    )
-    data = json.loads(json.dumps(data_of(figure)))
-    assert (data["label"], data["file"], data["title"]) == ("어텐션", "고객-heatmap", "")
-    places = json.loads(data["spec"])["data"][1]["customdata"]
-    assert places == [[0, 0], [1, 1], [0, 1], [1, 0]]
 
 
 def test_a_saved_picture_has_the_ground_of_its_theme():

@@ -8,14 +8,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from model.analysis.contrasts import Edit
 from model.analysis.head_effects import head_effects
 from model.survey.results import HeadSurvey
 from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
-from model.text.changes import find_changes
 from model.trace.trace import ATTENTION_KINDS
-from tests.planted import CODA, DECOY, RIGHT, WRONG
+from tests.planted import CHANGE, CODA, DECOY, EDIT, RIGHT, WRONG
 from tests.ui.screen import chosen, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.asking import loaders
 from ui.views.heads_off import outcome
@@ -35,9 +33,7 @@ def test_a_head_can_be_replaced_by_its_mean_instead_of_nothing(open_laboratory, 
     list(survey.run())
     monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: HeadSurvey(result(survey)))
     app = open_laboratory("without", off="mean")
-    expected = head_effects(
-        planted, Edit(WRONG, RIGHT, *find_changes(WRONG, RIGHT)), HeadSurvey(result(survey)).means
-    )
+    expected = head_effects(planted, EDIT, HeadSurvey(result(survey)).means)
     shown = numbers(app, "without_mosaic", 2)
     np.testing.assert_allclose(shown, expected.grid("cross_attention"), atol=1e-5)
     assert figure_text(app) != [nothing]
@@ -74,7 +70,7 @@ def test_squares_switch_heads_off_together_and_the_verdict_follows(open_laborato
 def test_at_first_the_helpful_are_off_and_a_click_on_one_keeps_the_others(open_laboratory, planted):
     """Heads that speak against the change stay on: they would hide the effect of the others."""
     app = open_laboratory("without")
-    effects = head_effects(planted, Edit(WRONG, RIGHT, *find_changes(WRONG, RIGHT)))
+    effects = head_effects(planted, EDIT)
     helpful = effects.supporters(5)
     assert all(effects.effect[effects.heads.index(head)] < 0 for head in helpful)
     named = say_off(helpful)
@@ -110,7 +106,7 @@ def test_the_headline_follows_what_is_off(open_laboratory):
 def test_what_became_of_the_change():
     outcomes = {"나먹거요.": "made", "나머거요.": "undone", "나머거요": "undone"}
     outcomes |= {"나막거요.": "other", None: "other"}
-    assert {text: outcome(WRONG, text, *find_changes(WRONG, RIGHT)) for text in outcomes} == outcomes
+    assert {text: outcome(WRONG, text, CHANGE) for text in outcomes} == outcomes
 
 
 def test_a_link_may_name_any_heads(open_laboratory):

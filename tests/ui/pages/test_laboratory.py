@@ -11,12 +11,10 @@ import pytest
 
 from engine.questions import ROUNDS
 from model.analysis.attribution_methods import METHODS
-from model.analysis.contrasts import Edit
 from model.analysis.contributions import REFERENCE, contributions, method_agreement
 from model.stored.folder import ASSETS, ModelFolderError
 from model.survey.results import read_agreement
-from model.text.changes import find_changes
-from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG
+from tests.planted import CAUSE, CODA, EDIT, RIGHT, ROW, WRONG
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import bars, figure, figures, html, numbers, open_popover, send, setting, told
@@ -75,9 +73,8 @@ def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory
 
 def test_each_method_says_how_far_it_agrees_with_leaving_out(open_laboratory, planted):
     notes = [note["text"] for note in figure(open_laboratory("sources"), "sources")["layout"]["annotations"]]
-    (change,) = find_changes(WRONG, RIGHT)
     methods = sorted(METHODS, key=REFERENCE.__ne__)
-    reference, *others = contributions(planted, Edit(WRONG, RIGHT, change), methods)
+    reference, *others = contributions(planted, EDIT, methods)
     assert KO["method_" + reference.method] in notes[0]
     _, same, shared = map(str.strip, KO["sources_agreement"].split("·"))
     for found, note in zip(others, notes[1:], strict=True):

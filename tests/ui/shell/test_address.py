@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner import ScriptRunContext
 from tests.ui.hostile import TEXTS
 from tests.ui.screen import ask, chosen, component, menu, setting
 from ui.shell import address
-from ui.shell.settings import defaults, load_examples, steps
+from ui.shell.settings import defaults, load_examples
 
 SENTENCE = "고갱이 왔다. 또 고갱이 왔다."
 
@@ -46,12 +46,6 @@ def go_back(monkeypatch):
             app.run()
 
     return go
-
-
-def test_every_step_is_a_setting():
-    chosen = {"view", "experiment", "kind", "layer", "head", "part", "edit", "accepted", "rejected"}
-    assert set(steps()) >= chosen
-    assert not {"sentence", "lang", "cell", "confidence"} & set(steps())
 
 
 def test_a_choice_is_a_step_and_another_setting_is_none(open_app):

@@ -3,7 +3,6 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.hostile import TEXTS
 from ui.shell import controls, settings
 from ui.shell.settings import Choice, Flag, Number, Ordinal
 from ui.views import EXPERIMENTS, VIEWS
@@ -38,20 +37,6 @@ def test_what_an_address_means(setting, text, value):
     assert setting.read(text) == value
 
 
-def test_hostile_texts_are_the_default():
-    for text in TEXTS:
-        assert CHOICE.read(text) == "one"
-        assert FLAG.read(text) is False
-        assert NUMBER.read(text) == 60
-        assert PLACE.read(text) is None
-
-
-def test_the_defaults_read_as_themselves():
-    assert [each.default for each in (CHOICE, FLAG, NUMBER, PLACE)] == ["one", "", "60", ""]
-    assert NUMBER.read(NUMBER.default) == 60
-    assert FLAG.read(FLAG.default) is False
-
-
 def test_no_two_settings_have_one_name():
     found = [
         *settings.SHARED,
@@ -61,12 +46,6 @@ def test_no_two_settings_have_one_name():
     names = [setting.name for setting in found]
     assert len(set(names)) == len(names)
     assert set(names) <= settings.defaults().keys()
-
-
-def test_options_are_settings_whose_controls_stand_nowhere_else():
-    for view in (*VIEWS, *EXPERIMENTS):
-        assert set(view.drawn) <= set(view.settings)
-        assert not set(view.options) & set(view.drawn)
 
 
 @pytest.mark.parametrize(

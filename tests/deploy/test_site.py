@@ -20,28 +20,10 @@ def packages(monkeypatch):
     bundle.packages.cache_clear()
 
 
-def test_each_script_is_imported_by_an_entry():
-    entries = {"shell.js", "worker.js", "page.js", "service.js", "popup.js"}
-    imported = {
-        name
-        for path in bundle.SCRIPTS.glob("*.js")
-        for name in re.findall(r'from "\./(\w+\.js)"', path.read_text("utf-8"))
-    }
-    assert {path.name for path in bundle.SCRIPTS.glob("*.js")} == entries | imported
-
-
 @pytest.mark.parametrize("library", ["let a;", "make();\n}", ""])
 def test_a_library_of_another_form_is_refused(library):
     with pytest.raises(ValueError, match="should end with the function that makes it"):
         bundle.parsed_at_once(library)
-
-
-def test_no_pattern_of_the_rules_is_copied():
-    """``matchAll`` copies a pattern, and a browser may compile the copy anew for each sentence (``spansOf``
-    in text.js).
-    """
-    texts = (path.read_text("utf-8") for path in bundle.SCRIPTS.glob("*.js"))
-    assert not any(re.search(r"matchAll\((?:rules\.)?patterns?\b", text) for text in texts)
 
 
 def test_an_import_that_does_not_exist_is_refused(tmp_path, monkeypatch):

@@ -22,21 +22,25 @@ from tests.model.correction.test_kinds import PAIRS
 SCRIPT = """
 import { findKnownMistakes, findParticles, findStandIns } from "./corrector.js";
 import { isDialect, keptSpans, verbatimSpans } from "./protected.js";
-const { rules, texts, counts } = JSON.parse(require("fs").readFileSync(0, "utf-8"));
-for (const [name, { source, flags }] of Object.entries(rules.patterns))
-  rules.patterns[name] = new RegExp(source, flags);
 const told = ({ sourceStart, sourceEnd, right }) => [sourceStart, sourceEnd, right];
-const answers = texts.map((text) => {
+const answers = given.texts.map((text) => {
   const verbatim = verbatimSpans(text, rules);
   const changed = (i) => ({ sourceStart: i, sourceEnd: i + 1, wrong: text[i], right: "가" });
   const dialect = [...text].map((_, i) => isDialect(changed(i), text, rules));
   const changes = [findParticles, findStandIns].map((find) => find(text, verbatim, rules).map(told));
-  const mistakes = findKnownMistakes(text, { count: (word) => counts[word] ?? 0 }, rules).map(
+  const mistakes = findKnownMistakes(text, { count: (word) => given.counts[word] ?? 0 }, rules).map(
     ({ changes, least }) => [changes.map(told), least]
   );
   return [...changes, keptSpans(text, rules), dialect, mistakes];
 });
 console.log(JSON.stringify(answers));
+"""
+
+
+READ = """
+const given = JSON.parse(require("fs").readFileSync(0, "utf-8")), { rules } = given;
+for (const [name, { source, flags }] of Object.entries(rules.patterns))
+  rules.patterns[name] = new RegExp(source, flags);
 """
 
 
@@ -50,7 +54,7 @@ def in_node(script: str, given: dict) -> list:
             "node",
             "--input-type=module",
             "--eval",
-            f'import {{ createRequire }} from "module";\n{require}\n{script}',
+            f'import {{ createRequire }} from "module";\n{require}\n{READ}\n{script}',
         ],
         input=json.dumps(given),
         capture_output=True,
@@ -91,10 +95,7 @@ def expected(text: str) -> list:
 
 OF_SENTENCES = """
 import { splitSentences } from "./text.js";
-const { rules, texts } = JSON.parse(require("fs").readFileSync(0, "utf-8"));
-for (const [name, { source, flags }] of Object.entries(rules.patterns))
-  rules.patterns[name] = new RegExp(source, flags);
-console.log(JSON.stringify(texts.map((text) => splitSentences(text, 40, rules))));
+console.log(JSON.stringify(given.texts.map((text) => splitSentences(text, 40, rules))));
 """
 
 
@@ -108,10 +109,8 @@ def test_a_text_is_cut_where_python_cuts_it():
 
 OF_ARTICLES = """
 import { articleOf } from "./corrector.js";
-const { rules, changes } = JSON.parse(require("fs").readFileSync(0, "utf-8"));
-for (const [name, { source, flags }] of Object.entries(rules.patterns))
-  rules.patterns[name] = new RegExp(source, flags);
-console.log(JSON.stringify(changes.map(([source, change]) => articleOf(change, source, rules) ?? null)));
+const told = ([source, change]) => articleOf(change, source, rules) ?? null;
+console.log(JSON.stringify(given.changes.map(told)));
 """
 WITH_ARTICLE = [
     ("몇일 뒤에 만나요.", "며칠 뒤에 만나요."),

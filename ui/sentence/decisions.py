@@ -369,7 +369,9 @@ MAX_CHARACTERS = 2_000  # of one text, on every page
 
 
 def within_limit(text: str) -> str:
-    """The beginning of ``text`` that is read: whole sentences of at most MAX_CHARACTERS, or whole words."""
+    """The beginning of ``text`` that is read, composed: whole sentences of at most MAX_CHARACTERS, or whole
+    words."""
+    text = normalise(text)
     if len(text) <= MAX_CHARACTERS:
         return text
     beginning = text[:MAX_CHARACTERS]

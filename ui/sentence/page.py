@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from engine.questions import verified_explanation
+from model.text.tokenizer import normalise
 from model.trace.trace import Described
 from ui.asking import loaders, models
 from ui.classroom import session
@@ -95,7 +96,7 @@ def _listen_ahead(corrector: loaders.EngineCorrector) -> None:
     def ask() -> None:
         text = heard(_AHEAD, "text")
         if isinstance(text, str) and text.strip() and len(text) <= LONGEST_AHEAD and runs.TURNS.nobody_waits:
-            corrector.correct_ahead(whole(text), own_words.listed())
+            corrector.correct_ahead(normalise(whole(text)), own_words.listed())
 
     _AHEAD_COMPONENT(key=_AHEAD, on_text_change=ask)
 
@@ -207,7 +208,8 @@ def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
     words = {name: say(f"input_{name}{own}") for name in ("label", "placeholder")}
     words |= {"waiting": say("waiting_for_a_turn"), "limit": f"{MAX_CHARACTERS:,}"}
     live_text(address.get("sentence"), words, LONGEST_PASTE, _take_typed)
-    text = address.get("sentence")
+    typed = address.get("sentence")
+    text = normalise(typed)  # as the correction has it: its places, lengths and the rest behind it
     said, measured = st.container(key="said"), st.container(key="measured")
     status = st.container(key="status")
     with status:
@@ -225,7 +227,7 @@ def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
         if correction:
             doing = Doing(tests=verified_explanation.suits(corrector.config), keeps_words=told is None)
             sentence, change = show_correction(correction, doing, text[len(correction.source) :], told)
-            models.show_remarks(text, correction, corrector)
+            models.show_remarks(typed, correction, corrector)
     found = OpenSentence(corrector, status)
     if sentence is None:
         return found

@@ -120,8 +120,9 @@ def test_too_long_a_sentence_is_told_with_both_lengths_and_kept(open_app):
     assert not figures(app)
 
 
-def test_too_much_text_is_told_and_kept(open_app):
-    text = "고갱이 왔다. " * 300
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_too_much_text_is_told_and_kept(open_app, form):
+    text = unicodedata.normalize(form, "고갱이 왔다. " * 300)
     app = open_app(sentence=text)
     assert messages(app) == [
         KO["too_many_characters"].format(read="1,991", left="409", page=KO["table_page"])
@@ -151,6 +152,7 @@ def test_a_text_that_stays_is_shown_with_its_pictures_and_the_reason(open_app, t
 def test_decomposed_hangul_is_read_as_syllables(open_app):
     app = open_app(sentence=unicodedata.normalize("NFD", "고갱이 왔다"))
     assert screen.words(app) == [("고갱이", "고객이")]
+    assert component(app, "correction")["text"] == "고객이 왔다"  # with nothing behind it
     assert KO["composed"] in html(app)
 
 

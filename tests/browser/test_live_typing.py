@@ -4,7 +4,9 @@ A keystroke redraws the text and its pictures; the rest of the page stays as it 
 something of the text.
 """
 
+import unicodedata
 from pathlib import Path
+from urllib.parse import urlencode
 
 from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -140,6 +142,16 @@ def test_what_is_typed_before_the_area_is_ready_is_kept_and_sent(open_page):
         (ROOT / "ui" / "components" / "live_text.js").read_text("utf-8"),
     )
     assert sent == {"text": "일찍 적은 글", "shown": "일찍 적은 글"}
+
+
+def test_the_count_is_of_what_is_read_and_no_line_of_the_text_runs_under_it(open_page):
+    page = open_page(f"?{urlencode({'sentence': '오늘은 날씨가 좋아서 공원에 갔습니다. ' * 24})}")
+    area, count = text_area(page), page.locator(".st-key-live_text output")
+    area.evaluate("area => (area.scrollTop = 0)")
+    assert count.bounding_box()["y"] >= (box := area.bounding_box())["y"] + box["height"]
+    for text in ("그러면 안돼요.", "그러면 안돼요.🙂👍🏽"):
+        area.fill(unicodedata.normalize("NFD", text))
+        expect(count).to_have_text(f"{len(text)} / 2,000")
 
 
 CONTROLS = {"button_group", "menu_button", "checkbox"}

@@ -24,8 +24,9 @@ export default function ({ data, parentElement, setStateValue }) {
   const status = parentElement.querySelector("p");
   const counted = parentElement.querySelector("output");
   const count = () => {
-    counted.textContent = `${area.value.length.toLocaleString("en")} / ${data.limit}`;
-    counted.classList.toggle("beyond", area.value.length > Number(data.limit?.replace(",", "")));
+    const { length } = [...area.value.normalize("NFC")]; // characters, as Python counts what it reads
+    counted.textContent = `${length.toLocaleString("en")} / ${data.limit}`;
+    counted.classList.toggle("beyond", length > Number(data.limit?.replace(",", "")));
   };
   if (data.limit) count();
   const heard = () => {
@@ -65,5 +66,5 @@ export default function ({ data, parentElement, setStateValue }) {
 function grow(area) {
   if (CSS.supports("field-sizing", "content")) return;
   area.style.height = "auto";
-  area.style.height = `${area.scrollHeight + 2}px`;
+  area.style.height = `${area.scrollHeight}px`;
 }

@@ -21,8 +21,9 @@ _REVISION, _IS_KNOWN = "live_text_revision", "live_text_is_known"
 _COMPONENT = component(
     "live_text",
     html=(
-        '<label for="text"></label><textarea id="text" spellcheck="false" autocomplete="off"></textarea>'
-        '<output for="text"></output><p role="status"></p><pre></pre>'
+        '<label for="text"></label><div class="area">'
+        '<textarea id="text" spellcheck="false" autocomplete="off"></textarea><output for="text"></output>'
+        '</div><p role="status"></p><pre></pre>'
     ),
     css=(_FOLDER / "live_text.css").read_text("utf-8"),
     js=(_FOLDER / "live_text.js").read_text("utf-8"),

@@ -29,7 +29,7 @@ from model.analysis.contributions import REFERENCE, methods_of
 from model.analysis.edits import changes_in_tokens
 from model.analysis.head_effects import TextPair
 from model.analysis.head_effects import ablated_fix_probability as ablation_probability
-from model.analysis.kinds import change_kinds
+from model.analysis.kinds import place_kinds
 from model.correction.answers import Answers, AnswersMany, Intervenes, KeepsWords, Network
 from model.correction.corrector import growing_network
 from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, STREAM, TAPPED, TracedConfig
@@ -55,8 +55,8 @@ def correct(corrector: Answers, text: str, words: tuple[str, ...] = ()) -> Packe
 
 @question(is_long=True)
 def table(corrector: AnswersMany, texts: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """(corrected text, kinds of its changes) of each text, without attention."""
-    return tuple((each.text, change_kinds(each)) for each in corrector.correct_batch(texts))
+    """(corrected text, kinds of its corrected places) of each text, without attention."""
+    return tuple((each.text, place_kinds(each)) for each in corrector.correct_batch(texts))
 
 
 @question()

@@ -7,16 +7,16 @@ word.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
 from model.correction.correction import Correction
 from model.norm import Article, explanation_of
-from model.text.changes import Change, find_changes
+from model.text.changes import Change, apply_changes, by_word, find_changes
 from model.text.hangul import decompose, is_hangul, is_syllable
 from model.text.keyboard import STROKES
 from model.text.pronunciation import carried_over, rules_between, sound_alike, sound_the_same
@@ -301,13 +301,29 @@ def _other(change: Change) -> str:
     return "punctuation" if letters[0] == letters[1] else "other"
 
 
-def change_kinds(correction: Correction) -> tuple[str, ...]:
-    """The kinds of each change of a correction, joined by AND.
+def joint_kinds(kinds: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The kinds of all changes of one word, the most telling first.
+
+    >>> joint_kinds([("spacing",), ("word",)])
+    ('word', 'spacing')
+    """
+    return tuple(sorted(dict.fromkeys(chain.from_iterable(kinds)), key="spacing".__eq__))
+
+
+def place_kinds(correction: Correction) -> tuple[str, ...]:
+    """The kinds of each corrected place, joined by AND. A place is a word with all of its changes.
 
     Example:
-        >>> change_kinds(corrector.correct("머거요."))
+        >>> place_kinds(corrector.correct("머거요."))
         ('sound',)
     """
-    return tuple(
-        AND.join(reason_of(change, correction.source, correction.text).kinds) for change in correction.changes
-    )
+    changes, kinds = [], []
+    for sentence in correction.sentences:
+        target = apply_changes(sentence.source, sentence.proposed)  # to which their offsets belong
+        made = {(change.source_start, change.source_end) for change in sentence.changes}
+        for change in sentence.proposed:
+            if (change.source_start, change.source_end) in made:
+                changes.append(change.moved(sentence.start, sentence.start))
+                kinds.append(reason_of(change, sentence.source, target).kinds)
+    words = by_word(correction.source, changes)
+    return tuple(AND.join(joint_kinds(kinds[number] for number in numbers)) for *_, numbers in words)

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Self
 
-from model.analysis.kinds import AND, SCHOOL_KINDS, change_kinds
+from model.analysis.kinds import AND, SCHOOL_KINDS, place_kinds
 from model.correction.answers import Answers, AnswersMany
 from model.stored.folder import write_atomically
 from model.tables.rows import LONGEST, SURROGATE, TableRow, without_formula
@@ -28,9 +28,9 @@ TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one b
 
 
 class CorrectedRow(NamedTuple):
-    """A row, its corrected text, and the kinds of its changes.
+    """A row, its corrected text, and the kinds of its corrected places.
 
-    ``kinds`` has one word for each change, in their order: its kind, or both of them with AND between. A bad
+    ``kinds`` has one word for each place, in their order: its kind, or all of them with AND between. A bad
     row has none, and its ``corrected`` is empty.
     """
 
@@ -45,7 +45,7 @@ class TableCounts:
 
     rows: int = 0
     changed: int = 0
-    kinds: Counter = field(default_factory=Counter)  # changes by SCHOOL_KINDS; of two, by both
+    kinds: Counter = field(default_factory=Counter)  # places by SCHOOL_KINDS; of several, by the first
     problems: list[tuple[int, str]] = field(default_factory=list)  # the first ones' (row number, problem)
     bad: int = 0
 
@@ -53,14 +53,14 @@ class TableCounts:
         """Count one more row; at most ``most_problems`` problems are kept."""
         self.rows += 1
         self.changed += bool(done.kinds)
-        self.kinds.update(kind for kinds in done.kinds for kind in kinds.split(AND))
+        self.kinds.update(kinds.split(AND)[0] for kinds in done.kinds)
         if done.row.problem is not None:
             self.bad += 1
             if len(self.problems) < most_problems:
                 self.problems.append((done.row.number, done.row.problem))
 
     def by_kind(self) -> dict[str, int]:
-        """Every kind with its number of changes, 0 included, in the order of SCHOOL_KINDS.
+        """Every kind with its number of places, 0 included, in the order of SCHOOL_KINDS.
 
         >>> TableCounts().by_kind()["spacing"]
         0
@@ -89,7 +89,7 @@ def correct_rows(
                 yield CorrectedRow(row, "", ())
             else:
                 correction = next(corrections)
-                yield CorrectedRow(row, correction.text, change_kinds(correction))
+                yield CorrectedRow(row, correction.text, place_kinds(correction))
 
 
 COLUMNS = ("row", "text", "corrected", "changes", "kinds", "problem")

@@ -1,6 +1,6 @@
 """Changes between two versions of a sentence, as spans that a person would point at."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from os.path import commonprefix
@@ -231,6 +231,27 @@ def apply_changes(source: str, changes: Iterable[Change]) -> str:
         parts += [source[done : change.source_start], change.right]
         done = change.source_end
     return "".join([*parts, source[done:]])
+
+
+def by_word(source: str, changes: Sequence[Change]) -> list[tuple[int, int, list[int]]]:
+    """(start, end, the numbers of its changes) of each word that changes touch; words that share one are one.
+
+    >>> by_word("할수박에 업다", find_changes("할수박에 업다", "할 수밖에 없다"))
+    [(0, 4, [0, 1]), (5, 7, [2])]
+    """
+    found: list[tuple[int, int, list[int]]] = []
+    for number, change in enumerate(changes):
+        start, end = change.source_start, change.source_end
+        while start > 0 and not source[start - 1].isspace():
+            start -= 1
+        while end < len(source) and not source[end].isspace():
+            end += 1
+        if found and start < found[-1][1]:
+            first, last, inside = found.pop()
+            found.append((first, max(last, end), [*inside, number]))
+        else:
+            found.append((start, end, [number]))
+    return found
 
 
 def select_changes(changes: Iterable[Change], accepts: Callable[[Change], bool]) -> tuple[Change, ...]:

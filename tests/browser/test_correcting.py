@@ -3,11 +3,15 @@
 The older network beside the Transformer: chosen in the settings, it answers for itself on every page.
 """
 
+import unicodedata
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
 
+from model.tables.correcting import TableCounts, correct_rows
+from model.tables.rows import TableRow
+from model.text.tokenizer import normalise
 from tests.browser.visit import (
     cell,
     changed_words,
@@ -27,6 +31,7 @@ from tests.browser.visit import (
 from ui.shell.settings import load_examples
 from ui.wording import table
 
+KO = table("ko")
 FIRST_EXAMPLE = load_examples()[0].text
 MISSPELT = "몇일 뒤에 할수 있어요."
 SENTENCE = "손니미 완는데 방이 업쓰며 너떠캐요?"
@@ -154,8 +159,9 @@ def test_a_word_with_two_changes_is_listed_and_offered_with_both(open_page):
     page = open_page(f"?sentence={quote(text)}")
     count, entries = page.locator(".correction .count"), page.locator(".correction .entry")
     expect_corrected(page, text, "할 수 없어요.")
+    expect(count).to_contain_text("고친 곳 1")
     count.click()
-    expect(entries).to_contain_text(["할수업서요. → 할 수 없어요."] * 2)
+    expect(entries).to_contain_text(["할수업서요. → 할 수 없어요."])
     page.locator(".correction .none").press("Enter")
     expect_corrected(page, text, text)
     expect(count).to_be_focused()
@@ -167,6 +173,34 @@ def test_a_word_with_two_changes_is_listed_and_offered_with_both(open_page):
     expect_corrected(page, text, text)
     page.keyboard.press("Enter")
     expect_corrected(page, text, "할 수 없어요.")
+
+
+COMPOSED = [
+    "비용을 청구할수박에 없습니다.",
+    "녹물이 나올떼는 물을 흘려보내세요.",
+    "그러면 안되요. 할수업서요. 몇일 뒤에 할수 있어요.",
+    unicodedata.normalize("NFD", "어제 친구랑 가치 영화를 봤는데 정말 재미있었써요. 손님이 오셧어요."),
+]
+
+
+def test_number_list_underlined_words_kinds_and_copied_text_are_those_of_a_corrected_file(
+    open_page, corrector
+):
+    page = open_page()
+    for text in COMPOSED:
+        write(page, text)
+        (row,), counts = list(correct_rows(corrector, [TableRow(1, text)])), TableCounts()
+        counts.add(row)
+        expect_corrected(page, normalise(text), row.corrected)
+        number, kinds = len(row.kinds), {kind: times for kind, times in counts.by_kind().items() if times}
+        assert sum(kinds.values()) == number == changed_words(page).count()
+        expect(page.locator(".correction .count b")).to_have_text(f"고친 곳 {number}")
+        shown = page.locator(".correction .count .kind").all_inner_texts()
+        assert sorted(shown) == sorted(f"{KO[f'mistake_{kind}']} {times}" for kind, times in kinds.items())
+        page.locator(".correction .count").click()
+        expect(page.locator(".correction .entry")).to_have_count(number)
+        page.locator(".correction .count").click()
+        assert page.locator(".correction").evaluate("root => root.data.text") == row.corrected
 
 
 RECTANGLE = "each => each.getBoundingClientRect().toJSON()"

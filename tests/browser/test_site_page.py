@@ -168,7 +168,8 @@ def test_a_word_with_two_changes_is_listed_and_offered_with_both(typed):
     shows(typed, text)
     assert corrected(typed) == right
     typed.locator("#correction .count").click()
-    expect(typed.locator("#correction .entry")).to_contain_text([f"{text} → {right}"] * 2)
+    expect(typed.locator("#correction .entry")).to_contain_text([f"{text} → {right}"])
+    expect(typed.locator("#correction .count")).to_contain_text("고친 곳 1")
     typed.locator("#correction .none").click()
     expect(typed.locator("#correction .offer")).to_have_count(1)
     expect(typed.locator("#correction .count")).to_contain_text("고치지 않음 1")

@@ -134,18 +134,17 @@ const whole = (parts) => parts.map(([text]) => text).join("");
 /** A word as it was typed and with all its changes. */
 const changed = ({ typed, now }) => `${whole(typed)} → ${whole(now)}`;
 
-/** How many mistakes of each kind, and everything that concerns all of them. */
+/** How many words are corrected, by the first kind of each, and everything that concerns all of them. */
 function bar(root) {
-  const { proposals, words, text } = root.data;
-  const all = made(root);
-  const counted = node("b", "", filled(words.count, { count: all.length }));
+  const { pieces, words, text } = root.data;
+  const places = pieces.filter(({ made }) => made?.length);
+  const counted = node("b", "", filled(words.count, { count: places.length }));
   const count = control("count", "count", () => open(root), counted);
   count.setAttribute("aria-controls", "list");
-  const left = root.data.pieces.filter(({ offer }) => offer).length;
-  count.disabled = !all.length && !left;
+  const left = pieces.filter(({ offer }) => offer).length;
+  count.disabled = !places.length && !left;
   const kinds = {};
-  for (const { [0]: kind } of all.map((number) => proposals[number].kinds))
-    kinds[kind] = (kinds[kind] ?? 0) + 1;
+  for (const [kind] of places.map((piece) => piece.kinds)) kinds[kind] = (kinds[kind] ?? 0) + 1;
   const sorted = Object.entries(kinds).sort(([, one], [, other]) => other - one);
   for (const [kind, times] of sorted) count.append(node("span", "kind", `${kind} ${times}`));
   if (left) count.append(node("span", "left", `${words.left} ${left}`));
@@ -162,7 +161,7 @@ function open(root) {
   draw(root);
 }
 
-/** All changes and offers in their order; one that is pressed comes into sight. */
+/** All corrected words and offers in their order; one that is pressed comes into sight. */
 function list(root) {
   const { pieces, proposals, words } = root.data;
   const box = Object.assign(node("section", "list"), { id: "list", hidden: !root.listed });
@@ -174,10 +173,8 @@ function list(root) {
     entries.push(node("li", "", entry));
   };
   for (const piece of pieces) {
-    for (const number of piece.made ?? []) {
-      const { kinds, sure } = proposals[number];
-      add(number, show, changed(piece), [...kinds, sure]);
-    }
+    const sure = new Set(piece.made?.map((number) => proposals[number].sure));
+    if (piece.made?.length) add(piece.made[0], show, changed(piece), [...piece.kinds, ...sure]);
     if (!piece.offer) continue;
     const { number, text, share } = piece.offer;
     add(number, reach, changed({ ...piece, now: [[text]] }), [words.left, share]);

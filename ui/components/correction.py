@@ -3,11 +3,12 @@
 All pictures of the page show the chosen change.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.text.changes import Change
+from model.analysis.kinds import joint_kinds
+from model.text.changes import Change, by_word
 from ui.asking.loaders import Correction
 from ui.components.component import component, heard
 from viz.browser.document import read_script
@@ -30,16 +31,16 @@ class Proposal:
     change: Change  # offsets in the whole source
     made: bool
     share: str  # the confidence in digits
-    kinds: tuple[str, ...] = ()  # names of the mistakes
+    kinds: tuple[str, ...] = ()  # of the mistakes: "layout" or some of SCHOOL_KINDS
     why: str = ""
     article: str = ""  # of the norm, whose content is ``why``
     sure: str = ""  # the confidence in words and digits
     note: str = ""  # the network's own text, where another one was proposed
 
-    @property
-    def card(self) -> dict:
-        """What its card shows, as JSON."""
-        return {name: getattr(self, name) for name in ("kinds", "why", "article", "sure", "note")}
+    def card(self, named: Callable[[str], str]) -> dict:
+        """What its card shows, as JSON; ``named``: the name of a kind."""
+        texts = {name: getattr(self, name) for name in ("why", "article", "sure", "note")}
+        return texts | {"kinds": list(map(named, self.kinds))}
 
 
 def correction(data: dict, key: str, on_asked: Callable[[str, int], None]) -> None:
@@ -64,13 +65,14 @@ def correction_data(
     chosen: int | None,
     opened: int,
     rest: str = "",
+    named: Callable[[str], str] = str,
 ) -> dict:
     """The data of ``correction.js``, but for the ``words`` that it names.
 
     Typed text is not escaped, because the browser writes it as text, not as HTML.
 
     ``chosen`` is the number of the proposal in focus, ``opened`` that of the sentence whose pictures are
-    shown, from 0. ``rest`` is text behind the corrected one that was not read.
+    shown, from 0. ``rest`` is text behind the corrected one that was not read. ``named``: the name of a kind.
     """
     pieces, done = [], 0
     starts = {sentence.start: number for number, sentence in enumerate(correction.sentences)}
@@ -80,12 +82,13 @@ def correction_data(
         done = end
         if several and start in starts:
             pieces.append({"sentence": starts[start]})
-        pieces.append(_word(correction.source, start, end, inside))
+        kinds = joint_kinds(each.kinds for each in inside if each.made)
+        pieces.append(_word(correction.source, start, end, inside) | {"kinds": list(map(named, kinds))})
     pieces += _plain(correction.source, done, len(correction.source), starts if several else {})
     pieces += [{"rest": rest}] * bool(rest)
     return {
         "pieces": pieces,
-        "proposals": {str(each.number): each.card for each in proposals if each.made},
+        "proposals": {str(each.number): each.card(named) for each in proposals if each.made},
         "chosen": chosen,
         "opened": opened,
         "text": correction.text + rest,
@@ -128,21 +131,17 @@ def offered_with(source: str, proposals: Sequence[Proposal], number: int) -> set
     return next((numbers for numbers in words if number in numbers), {number})
 
 
-def _words(source: str, proposals: Sequence[Proposal]) -> list[tuple[int, int, list[Proposal]]]:
-    """(start, end, proposals) of the words that proposals touch; words that share a proposal become one."""
-    found: list[tuple[int, int, list[Proposal]]] = []
-    for proposal in proposals:
-        start, end = proposal.change.source_start, proposal.change.source_end
-        while start > 0 and not source[start - 1].isspace():
-            start -= 1
-        while end < len(source) and not source[end].isspace():
-            end += 1
-        if found and start < found[-1][1]:
-            first, last, inside = found.pop()
-            found.append((first, max(last, end), [*inside, proposal]))
+def _words(source: str, proposals: Sequence[Proposal]) -> Iterator[tuple[int, int, list[Proposal]]]:
+    """(start, end, proposals) of the words that proposals touch; words that share a proposal become one, but
+    an offer joins no two corrected words."""
+    for start, end, numbers in by_word(source, [each.change for each in proposals]):
+        inside = [proposals[number] for number in numbers]
+        made = [each for each in inside if each.made]
+        places = by_word(source, [each.change for each in made])
+        if len(places) > 1:
+            yield from ((first, last, [made[number] for number in those]) for first, last, those in places)
         else:
-            found.append((start, end, [proposal]))
-    return found
+            yield start, end, inside
 
 
 def _word(source: str, start: int, end: int, inside: list[Proposal]) -> dict:

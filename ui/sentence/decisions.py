@@ -149,7 +149,8 @@ def show_correction(
     words = _words(proposals, doing, any(each.rejected for each in found.sentences))
     if rest:
         words["copied"] = say("copied_with_rest", left=f"{len(rest):,}")
-    data = correction_data(found, proposals, chosen=number, opened=place, rest=rest) | {"words": words}
+    data = correction_data(found, proposals, chosen=number, opened=place, rest=rest, named=_kind_name)
+    data["words"] = words
     correction(data, "correction", lambda what, number: _answer(found, what, number, doing.decides))
     return sentence, _in_focus(sentence)
 
@@ -233,10 +234,10 @@ def _meet(one: Span, other: Span) -> bool:
 def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> dict:
     """The texts of a card: what was wrong, why, and how sure it is."""
     if change.is_english_layout:
-        return {"kinds": (say("correction_layout"),), "why": say("mistake_layout_why")}
+        return {"kinds": ("layout",), "why": say("mistake_layout_why")}
     reason = reason_of(change, sentence.source, target)
     kinds, article = reason.kinds, reason.article
-    found: dict = {"kinds": tuple(say(f"mistake_{kind}") for kind in kinds)}
+    found: dict = {"kinds": kinds}
     if article is not None:
         name, told = article.told(language())
         if kinds[0] == "word":
@@ -263,9 +264,13 @@ def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> 
 def reason_in_words(change: Change, sentence: loaders.SentenceCorrection) -> str:
     """The card of a change in one paragraph: its kind, the reason, and how sure it is."""
     card = _card(change, sentence, apply_changes(sentence.source, sentence.proposed))
-    kinds, article = ", ".join(card["kinds"]), card.get("article", "")
+    kinds, article = ", ".join(map(_kind_name, card["kinds"])), card.get("article", "")
     why = f"{card['why'].rstrip('.')} ({article})." if article else card["why"]
     return " · ".join(filter(None, (kinds, why, capital(card.get("sure", "")))))
+
+
+def _kind_name(kind: str) -> str:
+    return say("correction_layout" if kind == "layout" else f"mistake_{kind}")
 
 
 _SURE = {"certain": 0.97, "sure": 0.85, "likely": 0.6, "unsure": 0.0}  # the least confidence of each

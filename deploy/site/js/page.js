@@ -54,8 +54,16 @@ function proposalsOf({ sentences }) {
   });
 }
 
-/** The words that proposals touch; words that share one are taken together. */
+/** The words that proposals touch; words that share one are one, but an offer joins no two corrected words. */
 function wordsOf(source, proposals) {
+  return byWord(source, proposals).flatMap((word) => {
+    const made = word.inside.filter((change) => change.made);
+    const places = byWord(source, made);
+    return places.length > 1 ? places : [word];
+  });
+}
+
+function byWord(source, proposals) {
   const found = [];
   for (const proposal of proposals) {
     let { start, end } = proposal;
@@ -80,6 +88,7 @@ function word(source, start, end, inside, write, say) {
     typed: written(made, true),
     now: written(made, false),
     made: made.map(({ number }) => number),
+    kinds: jointKinds(made).map((kind) => kindName(kind, say)),
     offer: offerOf(inside, text, say),
   };
 }
@@ -133,11 +142,34 @@ function movesSpace({ wrong, right }) {
   return typed.some((space, place) => space !== corrected[place]);
 }
 
+/** The kinds of a change, as the norm or the difference names them. */
+function kindsOf(change) {
+  if (change.isOffer) return ["layout"];
+  const [named] = change.article ?? [isSpaced(change) ? "spacing" : "spelling"];
+  return [...named.split("+"), ...(!isSpaced(change) && movesSpace(change) ? ["spacing"] : [])];
+}
+
+/** The kinds of all changes of a word, as joint_kinds of model/analysis/kinds.py. */
+function jointKinds(changes) {
+  const kinds = [...new Set(changes.flatMap(kindsOf))];
+  return kinds.sort((one, other) => (one === "spacing") - (other === "spacing"));
+}
+
+const kindName = (kind, say) => say(kind === "layout" ? "correction_layout" : `mistake_${kind}`);
+
+/** Whether nothing but white space differs. */
+function isSpaced({ wrong, right }) {
+  const [typed, corrected] = [wrong, right].map((text) =>
+    [...text].filter((character) => !isSpace(character)).join(""),
+  );
+  return typed === corrected;
+}
+
 /** What a card shows: by the article of the norm, else by the difference alone. */
 function cardOf(change, write, say) {
-  if (change.isOffer) return { kinds: [say("correction_layout")], why: say("mistake_layout_why") };
-  const letters = (text) => [...text].filter((character) => !isSpace(character)).join("");
-  const spaced = letters(change.wrong) === letters(change.right);
+  const kinds = kindsOf(change).map((kind) => kindName(kind, say));
+  if (change.isOffer) return { kinds, why: say("mistake_layout_why") };
+  const spaced = isSpaced(change);
   const kind = !spaced ? "spelling" : change.right.length < change.wrong.length ? "joined" : "spacing";
   const unknown = [spaced ? "spacing" : "spelling", "", "", "", ""];
   const [named, korean, ko, en, english] = change.article ?? unknown;
@@ -145,10 +177,9 @@ function cardOf(change, write, say) {
   const known = `${named === "word" ? `${say("mistake_word_why")} ` : ""}${told}`;
   const sureness = confidence(change);
   const level = Object.keys(SURE).find((name) => sureness >= SURE[name]);
-  const nameOf = (kind) => say(`mistake_${kind}`);
   const instead = typeof change.insteadOf === "string" ? { text: write(change.insteadOf) || "∅" } : null;
   return {
-    kinds: [...named.split("+"), ...(!spaced && movesSpace(change) ? ["spacing"] : [])].map(nameOf),
+    kinds,
     why: article ? known : say(`mistake_${kind}_why`),
     article: told.includes(article) ? "" : article,
     sure: say("correction_sure", { words: say(`sure_${level}`), confidence: confidenceText(sureness) }),

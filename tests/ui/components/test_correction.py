@@ -69,6 +69,7 @@ def test_a_changed_word_is_one_piece_with_what_differs_marked():
         "now": [("고", False), ("객", True), ("이", False)],
         "made": [0],
         "offer": None,
+        "kinds": [],
     }
 
 
@@ -112,6 +113,13 @@ def test_all_that_is_not_made_of_a_word_is_one_offer_as_sure_as_its_least_sure_c
     assert other["text"] == "왔다"
     found = proposed(correction)
     assert [offered_with(correction.source, found, number) for number in (0, 1, 2)] == [{0, 1}, {0, 1}, {2}]
+
+
+def test_an_offer_joins_no_two_corrected_words():
+    correction = corrected(("갱관 밭왓다", "객관밭왔다", (0.9, 0.4, 0.9)))
+    assert [piece["made"] for piece in data_of(correction)["pieces"] if "made" in piece] == [[0], [2]]
+    one = correction.with_decisions(rejected=[2])
+    assert [piece["made"] for piece in data_of(one)["pieces"] if "made" in piece] == [[0]]
 
 
 def test_only_what_the_network_believes_in_a_little_is_offered(monkeypatch):

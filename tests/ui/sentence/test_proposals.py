@@ -303,7 +303,7 @@ def test_a_card_tells_the_article_and_its_sentence(settings, lang):
     card = card_of("며칠 할수 있다", "며칠 할 수 있다")
     assert (card["article"], card["why"]) == article_of("", " ", "며칠 할", "수 있다").told(lang)
     assert card["article"] == {"ko": "한글 맞춤법 제42항", "en": "Hangul Orthography, Article 42"}[lang]
-    assert card["kinds"] == (table(lang)["mistake_spacing"],)
+    assert card["kinds"] == ("spacing",)
     assert "article" not in card_of("나비", "나무")
 
 

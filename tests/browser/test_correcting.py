@@ -148,7 +148,10 @@ def test_all_changes_are_listed_and_undone(open_page):
     listed = page.locator(".correction .list")
     page.locator(".correction .none").click()
     expect_corrected(page, MISSPELT, MISSPELT)
-    expect(listed).to_be_hidden()  # it holds nothing any more
+    expect(listed).to_be_hidden()
+    count.click()
+    expect(page.locator(".correction .entry")).to_have_count(2)  # what is not corrected now
+    expect(page.locator(".correction .none")).to_have_count(0)  # nothing is left to undo
     page.locator(".correction .all").click()
     expect_corrected(page, MISSPELT, "며칠 뒤에 할 수 있어요.")
     expect(listed).to_be_hidden()
@@ -201,6 +204,25 @@ def test_number_list_underlined_words_kinds_and_copied_text_are_those_of_a_corre
         expect(page.locator(".correction .entry")).to_have_count(number)
         page.locator(".correction .count").click()
         assert page.locator(".correction").evaluate("root => root.data.text") == row.corrected
+
+
+def test_the_list_is_reached_and_walked_by_keys_and_copying_moves_nothing(open_page):
+    page = open_page(f"?sentence={quote(MISSPELT * 80)}")
+    count, entries = page.locator(".correction .count"), page.locator(".correction .entry")
+    count.press("Enter")
+    for key, number in (("Tab", 0), ("ArrowDown", 1), ("ArrowUp", 0)):
+        page.keyboard.press(key)
+        expect(entries.nth(number)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(count).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    expect(entries.first).to_be_focused()
+    page.keyboard.press("Escape")
+    before = page.locator(".correction .bar").bounding_box()
+    page.locator(".correction .copy").click()
+    expect(page.locator(".correction [role=status]")).to_contain_text("복사했습니다")
+    assert page.locator(".correction .bar").bounding_box() == before
 
 
 RECTANGLE = "each => each.getBoundingClientRect().toJSON()"

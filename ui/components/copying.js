@@ -1,15 +1,15 @@
 // Copies a text. The wrapper puts this text before that of the script that uses it.
 
-/** Copy `text`; the button says so for a moment. */
-async function copyText(text, button, done) {
+/** Copy `text`; `place`, the button or a status beside it, says so for a moment. */
+async function copyText(text, place, done) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
     copyByHand(text); // a page without https has no clipboard, as on a school's own network
   }
-  const label = button.textContent;
-  button.textContent = done;
-  setTimeout(() => (button.textContent = label), 1500);
+  const label = place.textContent;
+  place.textContent = done;
+  setTimeout(() => (place.textContent = label), 1500);
 }
 
 function copyByHand(text) {

@@ -11,7 +11,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (root.pending === data.chosen) root.pending = null;
   if (root.opened !== data.chosen && !Number.isInteger(root.pending)) root.opened = null;
   const here = root.getRootNode().activeElement?.dataset?.key;
-  root.replaceChildren(bar(root), sentence(root), card(root), hint(data), list(root));
+  root.replaceChildren(bar(root), sentence(root), card(root), hint(data));
   place(root);
   if (here) successor(root, here)?.focus({ preventScroll: true });
 }
@@ -59,9 +59,20 @@ function press(root, event) {
   if (event.key === "Escape") close(root, true);
   if (event.key === "Tab" && tab(root, event.target, event.shiftKey)) event.preventDefault();
   const step = STEPS[event.key];
-  if (!step || !event.target.closest(".change, .card, .step, .list")) return;
+  if (step && root.listed && event.target.closest(".count, .list")) {
+    event.preventDefault();
+    return along(root, event.target, step);
+  }
+  if (!step || !event.target.closest(".change, .card, .step")) return;
   event.preventDefault();
   go(root, step, event.target.closest(".change")?.numbers);
+}
+
+/** From the button of the list to its entries, and from one to the next; the first one after the last. */
+function along(root, from, step) {
+  const entries = [...root.querySelectorAll(".list button")];
+  const at = entries.indexOf(from) + step;
+  entries.at(at < 0 ? -1 : at % entries.length).focus();
 }
 
 /** The card comes after its word, and the next word after the card. Returns whether the focus was moved. */
@@ -150,10 +161,11 @@ function bar(root) {
   if (left) count.append(node("span", "left", `${words.left} ${left}`));
   const acts = node("span", "acts");
   if (words.all) acts.append(control("all", "all", () => act(root, "all"), words.all));
-  const copy = control("copy", "copy", () => copyText(text, copy, words.copied), words.copy);
+  const told = Object.assign(node("span", "told"), { role: "status" });
+  const copy = control("copy", "copy", () => copyText(text, told, words.copied), words.copy);
   copy.title = words.copy_long;
-  acts.append(copy);
-  return node("div", "bar", count, acts);
+  acts.append(copy, told);
+  return node("div", "bar", count, list(root), acts); // Tab leads from the button into its list
 }
 
 function open(root) {
@@ -181,7 +193,7 @@ function list(root) {
   }
   box.append(node("ol", "", ...entries));
   const none = control("none", "none", () => act(root, "none"), words.none);
-  if (words.none) box.append(node("p", "acts", none));
+  if (words.none && made(root).length) box.append(node("p", "acts", none));
   return box;
 }
 

@@ -54,8 +54,15 @@ def correct(corrector: Answers, text: str, words: tuple[str, ...] = ()) -> Packe
 
 
 @question(is_long=True)
-def table(corrector: AnswersMany, texts: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """(corrected text, kinds of its corrected places) of each text, without attention."""
+def table(
+    corrector: AnswersMany, texts: tuple[str, ...], words: tuple[str, ...] = ()
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """(corrected text, kinds of its corrected places) of each text, without attention.
+
+    ``words`` are left alone as by ``correct``.
+    """
+    if words and isinstance(corrector, KeepsWords):
+        corrector = corrector.with_words(words)
     return tuple((each.text, place_kinds(each)) for each in corrector.correct_batch(texts))
 
 

@@ -97,7 +97,7 @@ class Answers(Protocol):
 class KeepsWords(Protocol):
     """Leaves a person's words alone."""
 
-    def with_words(self, words: Iterable[str]) -> "Answers": ...
+    def with_words(self, words: Iterable[str]) -> "AnswersMany": ...
 
 
 class AnswersMany(Answers, Protocol):

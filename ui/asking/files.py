@@ -105,23 +105,35 @@ class Job:
 AnyJob = TypeVar("AnyJob", bound=Job)
 
 
+class Settings(NamedTuple):
+    """Which column of a table is corrected, by its name or from 1; a person's words that are left alone."""
+
+    column: str | None = None
+    words: tuple[str, ...] = ()
+
+
+USUAL = Settings()
+
+
 class Jobs(Generic[AnyJob]):
     """The files that were dropped lately, by their content and the model.
 
     Unfinished jobs stay, because a visitor waits for them. Of the finished ones, the last ``kept`` stay.
     """
 
-    def __init__(self, begin: Callable[[bytes, str, EngineCorrector, str | None], AnyJob], kept: int = KEPT):
+    def __init__(self, begin: Callable[[bytes, str, EngineCorrector, Settings], AnyJob], kept: int = KEPT):
         self._begin, self._kept = begin, kept
         # A Future is done when its file has been read.
         self._jobs: OrderedDict[tuple, Future[AnyJob]] = OrderedDict()
         self._lock = Lock()
 
-    def job(self, content: bytes, name: str, corrector: EngineCorrector, column: str | None = None) -> AnyJob:
-        """The job of this file and column; it is started if it is new or has failed. Raises the errors of
-        ``begin``."""
+    def job(
+        self, content: bytes, name: str, corrector: EngineCorrector, settings: Settings = USUAL
+    ) -> AnyJob:
+        """The job of this file with these settings; it is started if it is new or has failed. Raises the
+        errors of ``begin``."""
         suffix = name.rpartition(".")[2].lower()
-        key = hashlib.sha256(content).hexdigest(), suffix, corrector.fingerprint, column
+        key = hashlib.sha256(content).hexdigest(), suffix, corrector.fingerprint, settings
         mine: Future[AnyJob] = Future()
         with self._lock:
             found = self._jobs.setdefault(key, mine)
@@ -130,7 +142,7 @@ class Jobs(Generic[AnyJob]):
             self._jobs.move_to_end(key)
         if found is mine:
             try:  # without the lock, for reading a large file takes seconds
-                mine.set_result(self._begin(content, name, corrector, column))
+                mine.set_result(self._begin(content, name, corrector, settings))
             except BaseException as error:
                 with self._lock:
                     del self._jobs[key]
@@ -153,8 +165,8 @@ TEXTS_TOGETHER = 48  # rows of one question; other visitors' questions are answe
 class TableJob(Job):
     """One file. ``done`` grows while a thread corrects it; reading it needs no lock."""
 
-    def __init__(self, rows: list[TableRow], corrector: EngineCorrector):
-        self.rows, self.counts = rows, TableCounts()
+    def __init__(self, rows: list[TableRow], corrector: EngineCorrector, words: tuple[str, ...] = ()):
+        self.rows, self.counts, self._words = rows, TableCounts(), words
         self.done: list[CorrectedRow] = []
         self.started = time.monotonic()
         super().__init__(corrector)
@@ -174,7 +186,7 @@ class TableJob(Job):
         for first in range(0, len(self.rows), TEXTS_TOGETHER):
             batch = self.rows[first : first + TEXTS_TOGETHER]
             texts = tuple(row.text for row in batch if row.problem is None)
-            found = self.ask(questions.table, texts) if texts else ()
+            found = self.ask(questions.table, texts, self._words) if texts else ()
             answers = iter(found)
             for row in batch:
                 done = CorrectedRow(row, "", ()) if row.problem else CorrectedRow(row, *next(answers))
@@ -185,7 +197,9 @@ class TableJob(Job):
 def tables() -> Jobs[TableJob]:
     """Jobs that raise model.tables.TableError for a file that is no table, and TooManyRowsError."""
     return Jobs(
-        lambda content, name, corrector, column: TableJob(_texts_of(content, name, column), corrector)
+        lambda content, name, corrector, settings: TableJob(
+            _texts_of(content, name, settings.column), corrector, settings.words
+        )
     )
 
 
@@ -276,7 +290,7 @@ class SurveyJob(Job):
 
 def surveys() -> Jobs[SurveyJob]:
     """Jobs that raise model.tables.TableError for a file that is no table, and TooManyRowsError."""
-    return Jobs(lambda content, name, corrector, column: SurveyJob(_sentences_of(content, name), corrector))
+    return Jobs(lambda content, name, corrector, settings: SurveyJob(_sentences_of(content, name), corrector))
 
 
 def _sentences_of(content: bytes, name: str) -> list[GivenText]:
@@ -343,12 +357,12 @@ def job_of(
     given: DroppedFile,
     most_rows: int,
     corrector: EngineCorrector,
-    column: str | None = None,
+    settings: Settings = USUAL,
 ) -> AnyJob | None:
     """The job of the file ``given`` that a visitor has dropped; None, and a message, where it cannot be read.
     Shows TooManyRowsError and TableError as messages."""
     try:
-        return jobs.job(given.content, given.name, corrector, column)
+        return jobs.job(given.content, given.name, corrector, settings)
     except TooManyRowsError:
         st.error(say("table_too_many", rows=f"{most_rows:,}"))
     except TableError as error:

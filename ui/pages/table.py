@@ -15,6 +15,7 @@ from ui.asking.files import (
     MOST_TEXTS,
     DroppedFile,
     Jobs,
+    Settings,
     TableJob,
     columns_of,
     corrected_file,
@@ -28,7 +29,7 @@ from ui.components.component import chosen_row
 from ui.components.live_text import replace as replace_text
 from ui.export.take_away import say_in
 from ui.sentence.page import keep_typed
-from ui.shell import header, markup
+from ui.shell import header, markup, own_words
 from ui.wording import capital, language, say
 from viz.browser.texts import Say
 
@@ -44,7 +45,10 @@ def _shared_jobs() -> Jobs[TableJob]:
 
 def main() -> None:
     header.begin("table")
-    header.tools()
+    _, settings = header.tools()
+    if settings.open:
+        with settings:
+            own_words.edit()
     markup.paragraph(say("table_lead", rows=f"{MOST_TEXTS:,}"), "lead")
     given = kept_upload(say("table_label"), ["csv", "txt", "xlsx", "docx", "hwpx"], MEGABYTES, "table_file")
     corrector = models.load_corrector(models.chosen())
@@ -65,7 +69,7 @@ def main() -> None:
         if columns.chosen is None and columns.places:
             return
         column = None if columns.chosen is None else str(columns.chosen + 1)
-    job = job_of(_shared_jobs(), given, MOST_TEXTS, corrector, column)
+    job = job_of(_shared_jobs(), given, MOST_TEXTS, corrector, Settings(column, own_words.listed()))
     if job is None:
         return
     if not job.rows:

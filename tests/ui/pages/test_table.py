@@ -13,7 +13,7 @@ from model.tables.columns import HEADERS
 from model.tables.rows import FILE_PROBLEMS, PROBLEMS, TableError
 from tests.model.tables.made_documents import docx, p
 from tests.ui.fake_corrector import FakeCorrector
-from tests.ui.screen import html, told
+from tests.ui.screen import html, open_popover, send, told
 from tests.waiting import wait_until
 from ui.asking import files
 from ui.asking.files import MOST_TEXTS, TableJob, TooManyRowsError, tables
@@ -43,6 +43,11 @@ class Network(FakeCorrector):
 
     def correct_batch(self, texts):
         return [self.correct(text) for text in texts]
+
+    def with_words(self, words):
+        network = Network()
+        network.correct_batch = lambda texts: [self.correct("비가 온다") for text in texts]
+        return network
 
 
 def test_every_row_is_corrected_in_order_and_counted():
@@ -106,6 +111,14 @@ def test_the_page_shows_counts_rows_and_downloads_until_the_file_is_taken_away(o
     assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "비가 온다", "=1+고객"]
     app.button(key="table_file_forget").click().run()
     assert not app.dataframe and KO["table_how"][:20] in html(app)
+
+
+def test_a_visitors_words_are_left_alone_in_files_too(open_file):
+    app = open_file(CSV)
+    send(app, "own_words", "words", ["고갱"])
+    wait_until(lambda: app.dataframe, app.run)
+    assert set(app.dataframe[0].value[KO["table_corrected"]]) == {"비가 온다"}
+    assert open_popover(app, "settings").text_area(key="own_words_field").value == "고갱"
 
 
 def test_the_most_frequent_kind_of_change_stands_first(open_file):

@@ -31,11 +31,14 @@ _QUOTING = (
     r"[는도만]?(?![0-9A-Za-z가-힣])|했|하셨|하였|한다|하신다|합니다|하십니다"
 )
 # A sentence ends after . ! ? … (and closing quotes or brackets) where white space follows, and at
-# line breaks. "3.14" and "e.g" have no white space inside, so they stay whole. Each run of white space
-# is tried from its beginning only (the lookbehind): else a long one would take quadratic time.
+# line breaks. "3.14" and "e.g" have no white space inside, so they stay whole. A point behind a digit, or
+# behind the letter that begins a line, is that of a date or a number of a list: 2026. 11. 5., 1., 가. Each
+# run of white space is tried from its beginning only (the lookbehind): else a long one would take quadratic
+# time.
 SENTENCE_BOUNDARY = re.compile(
-    r"(?:(?<=[.!?…])|(?<=[.!?…][)\]]))\s+"
-    rf"|(?<=[.!?…][\"'”’」』》])\s+(?!\s|{_QUOTING})|(?<!\s)\s*[\n\r\u2028\u2029]\s*"
+    r"(?:(?<=[.!?…])(?<![0-9]\.)(?<!^[가나다라마바사아자차카타파하]\.)|(?<=[.!?…][)\]])(?<![0-9]\.[)\]]))\s+"
+    rf"|(?<=[.!?…][\"'”’」』》])\s+(?!\s|{_QUOTING})|(?<!\s)\s*[\n\r\u2028\u2029]\s*",
+    re.MULTILINE,
 )
 
 _LINE_END = re.compile(r"[\n\r\u2028\u2029]")

@@ -101,7 +101,7 @@ console.log(JSON.stringify(given.texts.map((text) => splitSentences(text, 40, ru
 
 def test_a_text_is_cut_where_python_cuts_it():
     texts = [typed for section, typed, _ in PAIRS if section in ("quoted", "right", "letters")]
-    texts.append(" ".join(texts))
+    texts += [" ".join(texts), "1. 일시: 2026. 12. 5.(토) 10:00\n가. 나. 다(5.) 라. 마"]
     assert in_node(OF_SENTENCES, {"rules": rules(), "texts": texts}) == [
         [list(span) for span in split_sentences(text, 40)] for text in texts
     ]

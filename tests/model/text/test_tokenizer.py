@@ -143,6 +143,20 @@ def test_white_space_around_sentences_belongs_to_none(text, expected):
     assert sentences(text) == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. 일시: 2026. 12. 5.(토) 10:00",
+        "가. 장소는 강당입니다.",
+        "기한(2026. 12. 5.) 안에 냅니다.",
+        "2026. 11. 27. 관리사무소",
+    ],
+)
+def test_a_date_and_the_number_of_a_list_end_no_sentence(text):
+    assert sentences(text) == [text]
+    assert sentences(f"{text}\n{text}\n그건 나. 너는?") == [text, text, "그건 나.", "너는?"]
+
+
 def test_nothing_is_lost():
     rng = random.Random(3)
     for _ in range(1000):

@@ -120,6 +120,17 @@ def test_no_button_is_written_over_the_number_of_a_head(look, path, shown, width
     assert lowest <= min(each.top for each in boxes(page, ticks(shown)))
 
 
+def test_no_button_lies_over_the_key_of_all_heads_where_nothing_hovers(open_page):
+    page = open_page("?edit=1", width=1366, height=768)
+    page.context.new_cdp_session(page).send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    page.reload()
+    page.wait_for_selector(".key.corner", state="attached")
+    settle(page)
+    assert page.evaluate("matchMedia('(hover: none)').matches")
+    (key,) = boxes(page, ".key.corner")  # it has no height of its own
+    assert key.bottom <= min(each.top for each in boxes(page, f"{figure('overview')} .modebar-btn text"))
+
+
 PAIR = "twins&twin=pair&twin_sentence=친구의 가치를 알아요.&twin_difference=1"
 
 

@@ -128,8 +128,21 @@ def test_the_control_for_files_speaks_the_visitors_language(open_page, path, key
     limits = words["upload_limits"].split("·")[0].format(megabytes=20)
     assert limits in control.evaluate(said)
     assert control.locator("button p").first.evaluate("e => getComputedStyle(e).fontSize") == "0px"
-    refused = words["upload_refused"].format(megabytes=20)
+    types = {"table_file": "CSV, TXT, XLSX, DOCX, HWPX", "trace_file": "NPZ"}[key]
+    refused = words["upload_refused"].format(megabytes=20, types=types)
     assert refused not in control.evaluate(said)
     control.locator("input").set_input_files({"name": "a.exe", "mimeType": "", "buffer": b"x"})
     expect(control.locator("[aria-invalid=true]")).to_be_visible()
     assert refused in control.evaluate(said)
+
+
+def test_what_an_earlier_file_gave_is_hidden_under_a_refused_one(open_page):
+    page = open_page("table")
+    control, found = page.locator(".st-key-table_file"), page.locator(".stDataFrame")
+    file = {"name": "a.txt", "mimeType": "text/plain", "buffer": "밥을 머거요.".encode()}
+    control.locator("input").set_input_files(file)
+    expect(found).to_be_visible()
+    control.locator("input").set_input_files({"name": "a.pdf", "mimeType": "", "buffer": b"x"})
+    expect(control.locator("[aria-invalid=true]")).to_be_visible()
+    expect(found).to_be_hidden()
+    expect(control.locator("[role=alert]")).to_have_css("visibility", "hidden")  # English alone

@@ -341,10 +341,11 @@ def upload(
 
 def name_control(types: Sequence[str], megabytes: int, key: str) -> None:
     """Give the control for files with this ``key`` its words in the visitor's language."""
+    taken = {"megabytes": megabytes, "types": ", ".join(map(str.upper, types))}
     words = {
         "choose": say("upload_choose"),
-        "limits": say("upload_limits", megabytes=megabytes, types=", ".join(map(str.upper, types))),
-        "refused": say("upload_refused", megabytes=megabytes),
+        "limits": say("upload_limits", **taken),
+        "refused": say("upload_refused", **taken),
     }
     # A JSON string of plain letters is a string of CSS, too.
     markup.variables(

@@ -261,7 +261,7 @@ def make(model: str = DEFAULT_MODEL) -> Site:
         "font": FONT.read_bytes(),
         "runtime": bundle.runtime_program(),
         "worker": bundle.bundled("worker.js").encode(),
-        "known": json.dumps(known | {"rules": rules.rules()}).encode(),
+        "known": json.dumps(known | {"rules": rules.rules()}, ensure_ascii=False).encode(),
     }
     return Site({name: _part(name, content) for name, content in found.items()}, _content(model, known))
 

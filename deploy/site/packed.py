@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 
 from model import Change, Corrector, SentenceCorrection
-from model.analysis.kinds import AND, reason_of
+from model.analysis.kinds import reason_of
 from model.correction.features import FIRST
 from model.export.graphs import graph_of
 from model.graph.files import POSITIONS, GraphFiles
@@ -170,9 +170,8 @@ def _sentence(sentence: SentenceCorrection, first: int) -> dict[str, Any]:
     text = apply_changes(sentence.source, sentence.proposed)
     for change, written in zip(sentence.proposed, proposed, strict=True):
         reason = reason_of(change, sentence.source, text)
-        if (article := reason.article) is not None:
-            named = AND.join(kind for kind in reason.kinds if kind != "spacing") or "spacing"
-            written["article"] = [named, *article.told("ko"), *article.told("en")[::-1]]
+        article = reason.article and [*reason.article.told("ko"), *reason.article.told("en")]
+        written["reason"] = {**_named(reason, "kinds rules is_same_sound"), "article": article}
     return {**_named(sentence, "start source text"), "proposed": proposed, "changes": changes}
 
 

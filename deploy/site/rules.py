@@ -5,9 +5,8 @@ from typing import Any
 
 from model.analysis.kinds import school_kind
 from model.correction.rules import portable_rules
-from model.norm.articles import explained, in_english
+from model.norm.articles import Article, explained
 from model.norm.kinds import kinds
-from model.text.pronunciation import sound_the_same
 
 # The classes of Python's \w, \s and \d, as members of a class in JavaScript.
 _WORD = r"\p{L}\p{N}_"
@@ -82,41 +81,25 @@ def _character(escape: str) -> str:
     return rf"\u{{{ord(escape[1]):x}}}"
 
 
-def _with_sounds(misspellings: str) -> str:
-    """The rows of ``portable_rules``, with the second number of an article where the spellings do not sound
-    the same.
-    """
-    names, written = list(kinds()), []
-    for line in misspellings.split("\n"):
-        wrong, right, *middle, number = line.split("\t")
-        differs = school_kind(names[int(number)], True) == "sound" and not all(
-            sound_the_same(wrong + rest, right + rest)
-            for rest in ("", "어")  # 소용업었다, 소용없었다
-        )
-        written.append("\t".join((wrong, right, *middle, str(int(number) + differs * len(names)))))
-    return "\n".join(written)
-
-
 def rules() -> dict[str, Any]:
     """``model.correction.rules.portable_rules`` as JSON, its patterns in JavaScript.
 
-    The articles of the norm have the numbers that rows give: a teacher's kind, the article, its content
-    in Korean and in English, its name in English. Each has two, for rows of which both spellings sound the
-    same and for others. ``reasons`` has the same of each pair of patterns ``reason_0_right`` and
-    ``reason_0_wrong``.
+    The articles of the norm have the numbers that rows and rules give: a teacher's kind where both spellings
+    sound the same, the one where they do not, the article and its content, both in Korean and in English.
+    ``reasons`` has the same of each pair of patterns ``reason_0_right`` and ``reason_0_wrong``.
 
     Example:
         >>> rules()["patterns"]["boundary"]["flags"]
         'gu'
     """
     known = portable_rules()._asdict()
-    articles = [
-        [school_kind(each.name, by_ear), each.article, each.ko, each.en, in_english(each.article)]
-        for by_ear in (True, False)
-        for each in kinds().values()
-    ]
-    known["keys"]["misspellings"] = _with_sounds(known["keys"]["misspellings"])
-    known_mistakes = [article for _, _, article in explained()]
-    reasons = [[school_kind(each.kind), *each.told("ko"), *each.told("en")[::-1]] for each in known_mistakes]
+    of_norm = [Article(each.article, each.name, each.ko, each.en) for each in kinds().values()]
+    told = {"articles": of_norm, "reasons": [article for _, _, article in explained()]}
+    written = {name: [_told(each) for each in articles] for name, articles in told.items()}
     patterns = {name: javascript(each) for name, each in known["patterns"].items()}
-    return known | {"patterns": patterns, "keys": known["keys"] | {"articles": articles, "reasons": reasons}}
+    return known | {"patterns": patterns, "keys": known["keys"] | written}
+
+
+def _told(article: Article) -> list[str]:
+    heard, other = (school_kind(article.kind, by_ear) for by_ear in (True, False))
+    return [heard, other, *article.told("ko"), *article.told("en")]

@@ -4,9 +4,9 @@ import re
 from typing import NamedTuple
 
 from model.correction import candidates, confidence, mending, proposing
-from model.norm.articles import explained
+from model.norm.articles import BESIDE, explained
 from model.norm.kinds import AFTER_NOUN, kinds, rows
-from model.text import hangul, keyboard, protected, readings, tokenizer
+from model.text import hangul, keyboard, pronunciation, protected, readings, tokenizer
 
 
 class PortableRules(NamedTuple):
@@ -27,6 +27,7 @@ def portable_rules() -> PortableRules:
     """
     of_text = "LEAST_JOINED LEAST_REPETITIONS LEAST_REPETITIONS_JOINED"
     of_words = "MOST_NEW LEAST_ALIKE LEAST_ALIKE_JOINED"
+    norm = [(number, rule) for number, kind in enumerate(kinds().values()) for rule in kind.rules]
     return PortableRules(
         patterns={
             "boundary": tokenizer.SENTENCE_BOUNDARY,
@@ -44,6 +45,7 @@ def portable_rules() -> PortableRules:
             **{f"heard_{i}": pattern for i, (_, pattern) in enumerate(readings.ENDINGS)},
             **{f"reason_{i}_right": each.right for i, each in enumerate(explained())},
             **{f"reason_{i}_wrong": each.wrong for i, each in enumerate(explained())},
+            **{f"rule_{i}": rule.pattern for i, (_, rule) in enumerate(norm)},
         },
         numbers={
             **{name: getattr(tokenizer, name) for name in of_text.split()},
@@ -63,6 +65,7 @@ def portable_rules() -> PortableRules:
             "LONG": mending.LONG,
             "LONGEST_READ": readings.LONGEST,
             "MOST": candidates.MOST,
+            "BESIDE": BESIDE,
             "LEAST_COUNT_SHORT": proposing.LEAST_COUNT[keyboard.LEAST_SYLLABLES],
             "LEAST_COUNT_LONGER": proposing.LEAST_COUNT_LONGER,
         },
@@ -86,6 +89,8 @@ def portable_rules() -> PortableRules:
             "codas": readings.CODAS,
             "heard": [heard for heard, _ in readings.ENDINGS],
             "misspellings": _misspellings(),
+            "rules": [(number, rule.wrong) for number, rule in norm],  # of ``rule_0``: its kind's number
+            "sounds": pronunciation.portable_sounds(),
         },
     )
 

@@ -35,7 +35,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from model.text.hangul import FINALS, compose, decompose, syllables_with_coda
+from model.text.hangul import compose, decompose, syllables_with_coda
 
 CLASSES = ("nouns", "adverbs", "verbs", "adjectives", "stems", "phrases", "rows")
 PREDICATES = ("verbs", "adjectives", "stems")
@@ -386,7 +386,7 @@ _MACROS = {
     "끝": r"(?![0-9A-Za-z가-힣])",
     "앞": r"(?<![0-9A-Za-z가-힣])",
     "열린": f"[{syllables_with_coda('')}]",
-    "닫힌": f"[{syllables_with_coda(*FINALS[1:])}]",
+    "닫힌": f"(?![{syllables_with_coda('')}])[가-힣]",  # the others would be a class of 10,773 syllables
 }
 
 

@@ -89,6 +89,29 @@ WAYS_TO_READ = tuple(
 _OF_THE_STANDARD = tuple(each for each in WAYS_TO_READ if not each.keeps_n)
 
 
+def portable_sounds() -> dict[str, object]:
+    """The tables of this file by name, for a port to another language such as JavaScript.
+
+    >>> portable_sounds()["heard"]["ㅋ"]
+    'ㄱ'
+    """
+    return {
+        "heard": _HEARD,
+        "moves": _MOVES,
+        "of_stems": _OF_STEMS,
+        "without_h": _WITHOUT_H,
+        "aspirated": _ASPIRATED,
+        "tense": _TENSE,
+        "lax": _LAX,
+        "nasal": _NASAL,
+        "swallows": _SWALLOWS,
+        "same_vowel": _SAME_VOWEL,
+        "without_glide": _WITHOUT_GLIDE,
+        "rules": RULES,
+        "ways": [each._asdict() for each in WAYS_TO_READ],
+    }
+
+
 def sound_alike(one: str, other: str) -> bool:
     """Whether two texts sound the same in at least one way to read them.
 

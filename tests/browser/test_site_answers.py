@@ -6,6 +6,7 @@ Asked in the browser, where they are used.
 import json
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from benchmarks.sentences import right_sentence
 from deploy.site import figures
 from deploy.site.bundle import bundled
 from deploy.site.rules import rules
+from model import Correction
 from model.activations.drafting import PASSES, longest_target, settle, settle_ahead
+from model.analysis.kinds import reason_of
 from model.correction.proposing import after_second_reading
 from model.text.changes import apply_changes, find_changes
 from model.text.passages import Passage, lost_anchors
@@ -98,6 +101,61 @@ def test_the_browser_proposes_what_python_proposes(asked, light):
     # bits decides, and the known confidence differs by a leaf.
     assert far <= 2
     assert all(c.from_list for each in light.correct(texts[-1]).sentences for c in each.changes)
+
+
+APART = 0.02  # of two confidences, since rounding may decide a question of a tree
+
+
+def told(found: Correction) -> tuple[str, list[tuple], list[float]]:
+    """The text of a correction, each change with what is told of it, and their confidences."""
+    changes, sure = [], []
+    for sentence in found.sentences:
+        target, made = apply_changes(sentence.source, sentence.proposed), places(sentence.changes)
+        for change in sentence.proposed:
+            kinds, article, of, is_same = reason_of(change, sentence.source, target)
+            why = article and [*article.told("ko"), *article.told("en")]
+            is_made = (change.source_start, change.source_end) in made
+            changes.append((change.right, is_made, change.from_list, [*kinds], why, [*of], is_same))
+            sure.append(change.confidence)
+    return found.text, changes, sure
+
+
+def places(changes) -> set[tuple[int, int]]:
+    return {(change.source_start, change.source_end) for change in changes}
+
+
+def told_there(one: dict) -> tuple[str, list[tuple], list[float]]:
+    """The same of an answer of the browser."""
+    changes, sure = [], []
+    for sentence in one["sentences"]:
+        made = {change["number"] for change in sentence["changes"]}
+        for change in sentence["proposed"]:
+            reason, from_list = change["reason"], change.get("fromList", False)
+            why = [reason[name] for name in ("kinds", "article", "rules", "isSameSound")]
+            changes.append((change["right"], change["number"] in made, from_list, *why))
+            sure.append(change["knownConfidence"])
+    return one["text"], changes, sure
+
+
+def are_the_same(one: tuple, other: tuple) -> bool:
+    return one[:2] == other[:2] and bool(np.allclose(one[2], other[2], rtol=0, atol=APART))
+
+
+def test_the_page_tells_of_a_correction_what_the_app_tells(asked, light, corrector):
+    """Its text, kinds, reasons and articles, whether the list decided, and the confidence."""
+    listed = Path(__file__).with_name("site_corrections.txt").read_text("utf-8").splitlines()
+    texts = [line for line in listed if line and line[0] not in "#["]
+    sections = {name: listed.index(f"[{name}]") for name in ("confidence", "correction")}
+    differing = []
+    for text, one, *others in zip(
+        texts, asked(texts), *(each.correct_batch(texts) for each in (light, corrector)), strict=True
+    ):
+        here, without_analyser, app = told_there(one), *map(told, others)
+        assert are_the_same(here, without_analyser), text
+        assert app[:2] == here[:2] or listed.index(text) > sections["correction"], (text, app, here)
+        differing += [text] if not are_the_same(here, app) else []
+    assert {text for text in differing if listed.index(text) < sections["confidence"]} == set()
+    assert len(texts) - len(differing) > 60
 
 
 def test_the_attention_is_that_of_python(asked, light):

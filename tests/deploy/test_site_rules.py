@@ -1,6 +1,7 @@
 """Rules of the browser's page against those of Python, in Node."""
 
 import json
+import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,7 +11,7 @@ from deploy.site.rules import rules
 from model.analysis.kinds import reason_of
 from model.correction.counts import Words
 from model.correction.mending import find_known_mistakes
-from model.norm.articles import explained
+from model.norm.kinds import kinds, rows
 from model.text.changes import Change, find_changes
 from model.text.protected import is_dialect, kept_spans, verbatim_spans
 from model.text.readings import find_particles, find_stand_ins
@@ -107,44 +108,66 @@ def test_a_text_is_cut_where_python_cuts_it():
     ]
 
 
-OF_ARTICLES = """
-import { articleOf } from "./corrector.js";
-const told = ([source, change]) => articleOf(change, source, rules) ?? null;
-console.log(JSON.stringify(given.changes.map(told)));
+OF_REASONS = """
+import { reasonOf } from "./kinds.js";
+console.log(JSON.stringify(given.asked.map((each) => reasonOf(...each, rules))));
 """
-WITH_ARTICLE = [
-    ("몇일 뒤에 만나요.", "며칠 뒤에 만나요."),
-    ("역활을 맡았다.", "역할을 맡았다."),
-    ("소홀이 했다.", "소홀히 했다."),
-    ("내일 뵈요.", "내일 봬요."),
+REASONED = [
+    ("학꾜에 갓는데 비가 왔다.", "학교에 갔는데 비가 왔다."),
+    ("볼수있음", "볼 수 있음"),
     ("그러면 안되.", "그러면 안 돼."),
     ("메세지를 보냈다.", "메시지를 보냈다."),
-    ("어의없는 일이다.", "어이없는 일이다."),
-    ("그러면 않되요.", "그러면 안 돼요."),
-    ("주신데로 했다.", "주신 대로 했다."),
+    ("오 탄벌을 샀다.", "옷 한 벌을 샀다."),
+    ("강기에 걸렷어.", "감기에 걸렸어."),
+    ("설지거를 햇다ㅏ.", "설거지를 했다."),
 ]
+FOLDER = Path(__file__).parents[1] / "model"
+BY_EXAMPLE = ("analysis/reasons", "analysis/kinds", "analysis/school_kinds", "norm/articles")
+SCHOOL = [each[1:] for name in BY_EXAMPLE for each in examples(FOLDER / f"{name}.txt")]
 
-SCHOOL = list(examples(Path(__file__).parents[1] / "model/analysis/reasons.txt"))
-REASONS = {each.article.kind for each in explained()}
+
+def test_kinds_reasons_and_articles_of_changes_are_those_of_python():
+    texts = [*REASONED, *SCHOOL, *(each[1:] for each in PAIRS)]
+    texts += [*spoilt_by_rows(), *spoilt_by_rules({right for _, right in texts})]
+    asked = [(change, one, other) for one, other in texts for change in find_changes(one, other)]
+    found = in_node(OF_REASONS, {"rules": rules(), "asked": [(_named(c), *both) for c, *both in asked]})
+    differing = [(*each, one) for each, one in zip(asked, found, strict=True) if one != told(*each)]
+    assert not differing, (len(differing), len(asked), differing[:9])
 
 
-def test_kinds_and_articles_of_changes_are_those_of_python():
-    """Those of the norm's rows; its rules with patterns are in the app alone."""
-    asked = [
-        (one, other, c)
-        for one, other in [*WITH_ARTICLE, *(p[1:] for p in [*SCHOOL, *PAIRS])]
-        for c in find_changes(one, other)
+def spoilt_by_rows() -> list[tuple[str, str]]:
+    """Some rows of each kind of the norm, alone and before other letters."""
+    rng, pairs = random.Random(3), []
+    for name in kinds():
+        written = [(row.wrong, row.right) for row in rows() if row.name == name]
+        pairs += rng.sample(written, min(6, len(written)))
+    return [(f"{one}{end}", f"{other}{end}") for one, other in pairs for end in ("", "어요.")]
+
+
+def spoilt_by_rules(rights: set[str]) -> list[tuple[str, str]]:
+    return [
+        (right[: match.start()] + wrong + right[match.end() :], right)
+        for kind in kinds().values()
+        for rule in kind.rules
+        for right in sorted(rights)
+        for match in rule.pattern.finditer(right)
+        for wrong in rule.spellings(match)
     ]
-    changes = [
-        (one, {"wrong": c.wrong, "right": c.right, "sourceStart": c.source_start, "sourceEnd": c.source_end})
-        for one, _, c in asked
-    ]
-    found = in_node(OF_ARTICLES, {"rules": rules(), "changes": changes})
-    for (one, other, change), article in zip(asked, found, strict=True):
-        expected = reason_of(change, one, other)
-        is_reason = expected.article is not None and expected.article.kind in REASONS
-        if article is not None or is_reason or (one, other) in WITH_ARTICLE:
-            assert article is not None and expected.article is not None, (one, other)
-            assert article[1:] == [*expected.article.told("ko"), *expected.article.told("en")[::-1]], one
-            kind = expected.kinds[0]  # the page says less often that both spellings sound the same
-            assert article[0].split("+")[0] == kind or kind == "sound", (one, article, kind)
+
+
+def told(change: Change, source: str, target: str) -> dict:
+    reason = reason_of(change, source, target)
+    article = reason.article and [*reason.article.told("ko"), *reason.article.told("en")]
+    return {
+        "kinds": list(reason.kinds),
+        "article": article,
+        "rules": list(reason.rules),
+        "isSameSound": reason.is_same_sound,
+    }
+
+
+def _named(change: Change) -> dict:
+    """A change as ``js/text.js`` has it."""
+    names = {"source_start": "sourceStart", "source_end": "sourceEnd"}
+    names |= {"target_start": "targetStart", "target_end": "targetEnd", "wrong": "wrong", "right": "right"}
+    return {other: getattr(change, name) for name, other in names.items()}

@@ -2,10 +2,12 @@
 import { readOff, visible } from "./network.js";
 import { afterSecondReading, agreeing, changesOf, findStretches } from "./proposing.js";
 import { isSupported, made, offeredInDialect, probable } from "./proposing.js";
+import { articleOf, isBounded, rowsAt, spoils } from "./norm.js";
 import { between } from "./numbers.js";
 import { hasProse, keptSpans, lostAnchors, partOf, partsBeside, sparesAll } from "./protected.js";
 import { verbatimSpans } from "./protected.js";
-import { applyChanges, changeAt, clipped, confidence, findChanges, growthOf, inOrder } from "./text.js";
+import { applyChanges, changeAt, clipped, compose, confidence, decompose, findChanges } from "./text.js";
+import { growthOf, inOrder } from "./text.js";
 import { isAccepted, isRejected } from "./decisions.js";
 import { isSyllable, meet, moved, movesSpaces, normalise, restored } from "./text.js";
 import { selectChanges, spansOf, splitSentences, withSubstitutes } from "./text.js";
@@ -39,16 +41,6 @@ function hangulOf(word, { patterns, keys }) {
     initial ? compose(initial, joined(medial), joined(final), keys) : typed,
   );
   return [...text].every(isSyllable) ? text : null;
-}
-
-function decompose(syllable, { initials, medials, finals }) {
-  const offset = syllable.charCodeAt(0) - 0xac00;
-  return [initials[Math.floor(offset / 588)], medials[Math.floor((offset % 588) / 28)], finals[offset % 28]];
-}
-
-function compose(initial, medial, final, { initials, medials, finals }) {
-  const offset = (initials.indexOf(initial) * 21 + medials.indexOf(medial)) * 28 + finals.indexOf(final);
-  return String.fromCharCode(0xac00 + offset);
 }
 
 // --- Particles behind figures, Latin letters and brackets, and placeholders; as model/text/readings.py.
@@ -119,69 +111,6 @@ const known = (change, sureness) => ({ ...change, knownConfidence: sureness, ins
 
 // --- Misspellings of the norm that the network missed, as model/correction/mending.py.
 
-/** [wrong, right, boundary, isCertain] by the first two characters of wrong; made once. */
-function rowsOf(rules) {
-  if (rules.rows) return rules.rows;
-  rules.rows = new Map();
-  for (const line of rules.keys.misspellings.split("\n")) {
-    const row = line.split("\t");
-    const beginning = row[0].slice(0, 2);
-    rules.rows.set(beginning, [...(rules.rows.get(beginning) ?? []), row]);
-  }
-  return rules.rows;
-}
-
-/** Whether `text` has an end of a word where `boundary` demands one for text[start:end]. */
-function isBounded(text, start, end, boundary, { patterns }) {
-  const isWord = (character = "") => /[\p{L}\p{N}]/u.test(character);
-  if (["left", "both", "noun"].includes(boundary) && isWord(text[start - 1])) return false;
-  if (boundary === "noun") return spansOf(patterns.after_noun, text.slice(end))[0]?.[0] === 0;
-  return !["right", "both"].includes(boundary) || !isWord(text[end]);
-}
-
-/**
- * [kind, article, Korean, English, its name in English] of a well-known mistake, else of the longest row of
- * the norm that makes this change, as model/norm/articles.py finds it; undefined without one.
- * Two kinds are joined by +.
- */
-export function articleOf({ wrong, right, sourceStart, sourceEnd }, source, rules) {
-  const [before, after] = [source.slice(0, sourceStart), source.slice(sourceEnd)];
-  const end = sourceStart + right.length;
-  const text = before + right + after;
-  const explains = (_, number) => {
-    const [spelt, typed] = ["right", "wrong"].map((side) => rules.patterns[`reason_${number}_${side}`]);
-    return spansOf(spelt, text).some(([first, last]) => {
-      if (first > sourceStart || end > last) return false;
-      return spansOf(typed, text.slice(first, sourceStart) + wrong + text.slice(end, last)).length > 0;
-    });
-  };
-  const reason = rules.keys.reasons.find(explains);
-  if (reason) return reason;
-  const letters = [...wrong.replaceAll(" ", "")]; // 안되 for 안 돼: put the space right first
-  const isAsLong = letters.length === right.replaceAll(" ", "").length;
-  const spaced = isAsLong ? right.replace(/[^ ]/g, () => letters.shift()) : wrong;
-  for (const each of new Set([wrong, spaced])) {
-    const found = each === right ? [] : rowsThatMake(each, right, before, after, rules);
-    const [longest] = found.sort((one, other) => other[1].length - one[1].length);
-    if (longest) return rules.keys.articles[longest[4]];
-  }
-  return undefined;
-}
-
-/** The rows that make `wrong` of `right` between these texts. */
-function rowsThatMake(wrong, right, before, after, rules) {
-  const [text, mistaken] = [before + right + after, before + wrong + after];
-  const makesIt = (start, [typed, spelt, boundary]) =>
-    mistaken.slice(0, start) + spelt + mistaken.slice(start + typed.length) === text &&
-    mistaken.startsWith(typed, start) &&
-    isBounded(text, start, start + spelt.length, boundary, rules);
-  return between(0, mistaken.length).flatMap((start) => {
-    const beginnings = new Set([mistaken[start], mistaken.slice(start, start + 2)]);
-    const begun = [...beginnings].flatMap((each) => rowsOf(rules).get(each) ?? []);
-    return begun.filter((row) => makesIt(start, row));
-  });
-}
-
 /** Whether each word in the stretch begins with a counted word that covers its part of that. */
 function isKnownThere(text, start, end, words) {
   return spansOf(/[가-힣]+/g, text).every(([first, last]) => {
@@ -199,9 +128,7 @@ export function findKnownMistakes(text, words, rules) {
   const found = [];
   let done = 0;
   for (let start = 0; start < text.length - 1; start += 1) {
-    const begun = rowsOf(rules).get(text.slice(start, start + 2)) ?? [];
-    const rows = begun.filter(([wrong]) => text.startsWith(wrong, start));
-    for (const [wrong, right, boundary, isCertain] of rows.sort(byRank)) {
+    for (const [wrong, right, boundary, isCertain] of rowsAt(text, start, rules).sort(byRank)) {
       const [before, behind] = [text.slice(0, start) + right, text.slice(start + wrong.length)];
       const stop = start + right.length;
       if (start < done || !isBounded(before + behind, start, stop, boundary, rules)) continue;
@@ -428,13 +355,11 @@ export class Corrector {
     const stretches = isTorn
       ? []
       : findStretches(source, target, produced, this.tokenizer, accepts, this.rules);
-    const hasArticle = ({ start, end, kept }, right) =>
-      articleOf({ wrong: kept, right, sourceStart: start, sourceEnd: end }, source, this.rules);
-    const spoils = ({ start, end, kept }, wrong) => {
-      const rows = rowsThatMake(wrong, kept, source.slice(0, start), source.slice(end), this.rules);
-      return rows.some(([, , , isCertain]) => isCertain);
-    };
-    const norm = { hasArticle, spoils };
+    const asks =
+      (answer) =>
+      ({ start, end, kept }, right) =>
+        answer(kept, right, source.slice(0, start), source.slice(end), this.rules);
+    const norm = { hasArticle: asks(articleOf), spoils: asks(spoils) };
     const weighed = this.confidence.choose(source, stretches, norm, this.rules.numbers);
     const chosen = changesOf(source, weighed, accepts, this.rules);
     const text = applyChanges(source, chosen);

@@ -133,21 +133,7 @@ function noteOf({ fromList, fix }, instead, say) {
   return instead ? say("correction_instead_of", instead) : "";
 }
 
-/** Whether letters and white space change together, as _moves_a_space of model/analysis/kinds.py. */
-function movesSpace({ wrong, right }) {
-  if (!wrong.trim() || !right.trim()) return false; // a word that goes takes its space along
-  const [typed, corrected] = [wrong, right].map((text) => [...text].map((letter) => isSpace(letter)));
-  const count = (spaces) => spaces.filter(Boolean).length;
-  if (typed.length !== corrected.length) return count(typed) !== count(corrected);
-  return typed.some((space, place) => space !== corrected[place]);
-}
-
-/** The kinds of a change, as the norm or the difference names them. */
-function kindsOf(change) {
-  if (change.isOffer) return ["layout"];
-  const [named] = change.article ?? [isSpaced(change) ? "spacing" : "spelling"];
-  return [...named.split("+"), ...(!isSpaced(change) && movesSpace(change) ? ["spacing"] : [])];
-}
+const kindsOf = (change) => (change.isOffer ? ["layout"] : change.reason.kinds);
 
 /** The kinds of all changes of a word, as joint_kinds of model/analysis/kinds.py. */
 function jointKinds(changes) {
@@ -157,34 +143,35 @@ function jointKinds(changes) {
 
 const kindName = (kind, say) => say(kind === "layout" ? "correction_layout" : `mistake_${kind}`);
 
-/** Whether nothing but white space differs. */
-function isSpaced({ wrong, right }) {
-  const [typed, corrected] = [wrong, right].map((text) =>
-    [...text].filter((character) => !isSpace(character)).join(""),
-  );
-  return typed === corrected;
-}
-
-/** What a card shows: by the article of the norm, else by the difference alone. */
+/** What a card shows, as _card of ui/sentence/decisions.py. */
 function cardOf(change, write, say) {
   const kinds = kindsOf(change).map((kind) => kindName(kind, say));
   if (change.isOffer) return { kinds, why: say("mistake_layout_why") };
-  const spaced = isSpaced(change);
-  const kind = !spaced ? "spelling" : change.right.length < change.wrong.length ? "joined" : "spacing";
-  const unknown = [spaced ? "spacing" : "spelling", "", "", "", ""];
-  const [named, korean, ko, en, english] = change.article ?? unknown;
-  const [article, told] = document.documentElement.lang === "ko" ? [korean, ko] : [english, en];
-  const known = `${named === "word" ? `${say("mistake_word_why")} ` : ""}${told}`;
+  const { article } = change.reason;
   const sureness = confidence(change);
   const level = Object.keys(SURE).find((name) => sureness >= SURE[name]);
   const instead = typeof change.insteadOf === "string" ? { text: write(change.insteadOf) || "∅" } : null;
   return {
     kinds,
-    why: article ? known : say(`mistake_${kind}_why`),
-    article: told.includes(article) ? "" : article,
+    ...(article ? whyOfArticle(change, say) : { why: whyOf(change, say), article: "" }),
     sure: say("correction_sure", { words: say(`sure_${level}`), confidence: confidenceText(sureness) }),
     note: noteOf(change, instead, say),
   };
+}
+
+function whyOfArticle({ reason: { kinds, article: names } }, say) {
+  const [korean, ko, english, en] = names;
+  const [article, told] = document.documentElement.lang === "ko" ? [korean, ko] : [english, en];
+  const why = kinds[0] === "word" ? `${say("mistake_word_why")} ${told}` : told;
+  return { why, article: told.includes(article) ? "" : article };
+}
+
+/** The reason where no article tells it, as Reason.why of model/analysis/kinds.py. */
+function whyOf({ wrong, right, reason: { kinds, rules, isSameSound } }, say) {
+  if (kinds[0] === "spacing" && right.length < wrong.length) return say("mistake_joined_why");
+  if (!rules.length) return say(`mistake_${kinds[0]}_why`);
+  const named = rules.map((rule) => say(`rule_${rule}`)).join(", ");
+  return say(`mistake_${isSameSound ? "sound" : "alike"}_rules_why`, { rules: named });
 }
 
 /** Words by their keys without "correction_"; correction.js fills their places. */

@@ -19,6 +19,7 @@ export const stripStart = (text) => text.replace(START, "");
 export const stripEnd = (text) => text.replace(END, "");
 export const strip = (text) => stripEnd(stripStart(text));
 export const isBlank = (text) => strip(text) === "";
+export const squeezed = (text) => (text.match(WORDS) ?? []).join("");
 
 /**
  * [[start, end], ...] of the matches of a pattern with the flag g and without named groups. `matchAll` would
@@ -32,6 +33,17 @@ export function spansOf(pattern, text) {
     found.push([start, start + match.length]);
   });
   return found;
+}
+
+// As model/text/hangul.py; `keys` of rules.py.
+export function decompose(syllable, { initials, medials, finals }) {
+  const offset = syllable.charCodeAt(0) - 0xac00;
+  return [initials[Math.floor(offset / 588)], medials[Math.floor((offset % 588) / 28)], finals[offset % 28]];
+}
+
+export function compose(initial, medial, final, { initials, medials, finals }) {
+  const offset = (initials.indexOf(initial) * 21 + medials.indexOf(medial)) * 28 + finals.indexOf(final);
+  return String.fromCharCode(0xac00 + offset);
 }
 
 // Hanja with two Korean readings have a second code point, which NFC would exchange for the first.

@@ -1,10 +1,11 @@
 // The two workers: one prepares weights and word counts, the other corrects, away from the page.
 import { Confidence, countedRuns, NGrams, sortedWords, Trees, Words } from "./confidence.js";
-import { articleOf, Corrector } from "./corrector.js";
+import { Corrector } from "./corrector.js";
 import { experiment } from "./experiments.js";
+import { reasonOf } from "./kinds.js";
 import { Network, Tokenizer } from "./network.js";
 import { readArrays, unpackedPart, weightsFile } from "./parts.js";
-import { spansOf } from "./text.js";
+import { applyChanges, spansOf } from "./text.js";
 import * as ort from "onnxruntime-web/wasm";
 
 // --- Long preparations that need no runtime: one worker does them while another one starts the runtime.
@@ -114,8 +115,9 @@ export async function answered(corrector, wanted, pause) {
   const trace = isRead ? await traced() : null;
   if (about) return { answer: trace && (await experiment(corrector, shown, trace, about, pause)) };
   const reasoned = ({ produced, ...rest }) => {
-    const article = (change) => articleOf(change, rest.source, corrector.rules);
-    return { ...rest, proposed: rest.proposed.map((each) => ({ ...each, article: article(each) })) };
+    const target = applyChanges(rest.source, rest.proposed);
+    const reason = (change) => reasonOf(change, rest.source, target, corrector.rules);
+    return { ...rest, proposed: rest.proposed.map((each) => ({ ...each, reason: reason(each) })) };
   };
   return { ...whole, typed: text, place, trace, sentences: sentences.map(reasoned) };
 }

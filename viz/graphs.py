@@ -1,7 +1,6 @@
 """Graph charts: a circuit of nodes and edges, and continuations that branch at one token."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -273,40 +272,18 @@ def token_branches(
         >>> figure.data[0].z.tolist()
         [[0.75, 0.5], [0.25, 0.5]]
     """
-    info = _info(tokens, probabilities, names, parted)
-    captions = captions.or_else(titles=("Step", "Probability"))
-    (step_title, probability_title), theme = captions.titles, captions.theme
-    figure = go.Figure(layout=_branches_layout(info, captions.title, step_title, theme))
-    if info.steps:
-        figure.add_trace(_cells(info, step_title, probability_title, theme))
-    return figure
-
-
-@dataclass(frozen=True)
-class _BranchesInfo:
-    tokens: tuple[tuple[str, ...], ...]
-    probabilities: tuple[np.ndarray, ...]
-    names: tuple[str, ...]
-    parted: int | None
-
-    @property
-    def steps(self) -> int:
-        return max((len(row) for row in self.tokens), default=0)
-
-    @property
-    def height(self) -> float:
-        """The figure's height in pixels."""
-        return TITLE_HEIGHT + _HEAD + max(len(self.tokens), 1) * (1 + _GAP) * _ROW + _BRANCHES_FOOT
-
-
-def _info(
-    tokens: Sequence[Sequence[str]],
-    probabilities: Iterable[ArrayLike],
-    names: Sequence[str],
-    parted: int | None,
-) -> _BranchesInfo:
-    rows = tuple(np.asarray(row, np.float32) for row in probabilities)
     lengths = [len(row) for row in tokens]
+    rows = _checked_rows(lengths, probabilities, names, parted)
+    captions = captions.or_else(titles=("Step", "Probability"))
+    layout = _branches_layout(names, max(lengths, default=0), parted, captions)
+    cells = [_cells(tokens, rows, layout["height"], captions)] if any(lengths) else []
+    return go.Figure(cells, layout)
+
+
+def _checked_rows(
+    lengths: Sequence[int], probabilities: Iterable[ArrayLike], names: Sequence[str], parted: int | None
+) -> list[np.ndarray]:
+    rows = [np.asarray(row, np.float32) for row in probabilities]
     if lengths != [len(row) for row in rows] or len(names) != len(lengths):
         received = (lengths, [len(row) for row in rows], len(names))
         raise ValueError(f"tokens, probabilities and names should fit each other, received {received}")
@@ -315,29 +292,32 @@ def _info(
             raise ValueError(f"probabilities should lie in 0..1, received {row.min()} to {row.max()}")
     if parted is not None and not 0 <= parted < max(lengths, default=0):
         raise ValueError(f"parted should be a step of a branch, received {parted}")
-    return _BranchesInfo(tuple(map(tuple, tokens)), rows, tuple(names), parted)
+    return rows
 
 
-def _cells(info: _BranchesInfo, step_title: str, probability_title: str, theme: str) -> go.Heatmap:
-    shape = len(info.tokens), info.steps
+def _cells(
+    tokens: Sequence[Sequence[str]], rows: Sequence[np.ndarray], height: float, captions: Captions
+) -> go.Heatmap:
+    step_title, probability_title = captions.titles
+    shape = len(tokens), max(map(len, tokens))
     values = np.full(shape, np.nan, np.float32)
     texts, whole = np.full(shape, "", object), np.full(shape, "", object)
-    for row, (tokens, found) in enumerate(zip(info.tokens, info.probabilities, strict=True)):
-        values[row, : len(tokens)] = found
-        texts[row, : len(tokens)] = [cell_label(token) for token in tokens]
-        whole[row, : len(tokens)] = [template_text(visible_token(token)) for token in tokens]
+    for row, (branch, found) in enumerate(zip(tokens, rows, strict=True)):
+        values[row, : len(branch)] = found
+        texts[row, : len(branch)] = [cell_label(token) for token in branch]
+        whole[row, : len(branch)] = [template_text(visible_token(token)) for token in branch]
     return go.Heatmap(
         z=values,
         text=texts.tolist(),  # the browser may shrink the text to fit its cell
         customdata=whole,
         texttemplate="%{text}",
-        textfont={"size": 15 if info.steps <= 44 else 10},
+        textfont={"size": 15 if shape[1] <= 44 else 10},
         x0=1,
-        y=[row * (1 + _GAP) for row in range(len(info.tokens))],
+        y=[row * (1 + _GAP) for row in range(len(tokens))],
         zmin=0,
         zmax=1,
-        colorscale=colour_scale(palette(theme).sequential),
-        colorbar=weight_scale(probability_title, info.height) | {"nticks": 3, "tickformat": "~g"},
+        colorscale=colour_scale(palette(captions.theme).sequential),
+        colorbar=weight_scale(probability_title, height) | {"nticks": 3, "tickformat": "~g"},
         xgap=1,
         ygap=_ROW * _GAP,
         hovertemplate=f"{template_text(step_title)} %{{x:d}}: <b>%{{customdata}}</b>"
@@ -345,17 +325,19 @@ def _cells(info: _BranchesInfo, step_title: str, probability_title: str, theme: 
     )
 
 
-def _branches_layout(info: _BranchesInfo, title: str, step_title: str, theme: str) -> dict:
-    rows, accent = len(info.tokens), palette(theme).accent
+def _branches_layout(names: Sequence[str], steps: int, parted: int | None, captions: Captions) -> dict:
+    theme, rows = captions.theme, len(names)
+    height = TITLE_HEIGHT + _HEAD + max(rows, 1) * (1 + _GAP) * _ROW + _BRANCHES_FOOT
+    accent = palette(theme).accent
     frame = rectangle(
-        ((info.parted or 0) + 0.5, (info.parted or 0) + 1.5), (-0.5, (rows - 1) * (1 + _GAP) + 0.5), accent, 2
+        ((parted or 0) + 0.5, (parted or 0) + 1.5), (-0.5, (rows - 1) * (1 + _GAP) + 0.5), accent, 2
     )
-    widest = max((width_in_em(name) for name in info.names), default=0)
-    return base_layout(theme, title, info.height) | {
+    widest = max((width_in_em(name) for name in names), default=0)
+    return base_layout(theme, captions.title, height) | {
         "xaxis": base_axis(
             theme,
-            step_title,
-            range=[0.5, max(info.steps, 1) + 0.5],
+            captions.titles[0],
+            range=[0.5, max(steps, 1) + 0.5],
             showgrid=False,
             dtick=5,
             tick0=0,
@@ -364,13 +346,13 @@ def _branches_layout(info: _BranchesInfo, title: str, step_title: str, theme: st
         "yaxis": named_axis(
             theme,
             "",
-            map(plain_text, info.names),
+            map(plain_text, names),
             [row * (1 + _GAP) for row in range(rows)],
             range=[max(rows - 1, 0) * (1 + _GAP) + 0.75, -0.75],
             fixedrange=True,
         ),
-        "shapes": [] if info.parted is None else [frame],
-        "meta": {"tokens": max(info.steps, 1)},
+        "shapes": [] if parted is None else [frame],
+        "meta": {"tokens": max(steps, 1)},
         "margin": {"t": TITLE_HEIGHT + _HEAD, "l": 16 + 14 * widest, "r": 16, "b": _BRANCHES_FOOT},
         "plot_bgcolor": "rgba(0,0,0,0)",
     }

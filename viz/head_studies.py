@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -157,29 +156,24 @@ def pruning_curve(
         >>> len(figure.data)  # two curves in two panels
         4
     """
-    info = _info(curves, main)
+    ordered = _in_order(curves, main)
     captions = captions.or_else(
         ("Heads removed", "Corrected exactly", "Left untouched"),
         names=("least effective first", "random order"),
     )
-    figure = go.Figure(layout=_layout(info, captions))
+    figure = go.Figure(layout=_layout(ordered, captions))
     for panel in range(2):
-        for number, (name, rows) in enumerate(info.ordered):
+        for number, (name, rows) in enumerate(ordered):
             in_legend = panel == 0 and (name == main or number == 0)
             figure.add_trace(_line(rows, panel, name == main, captions).update(showlegend=in_legend))
     return figure
 
 
-@dataclass(frozen=True)
-class _PruningInfo:
-    ordered: list[tuple[str, np.ndarray]]  # (N, 3) each, the main one last so that it lies on top
-
-    @property
-    def most(self) -> float:
-        return max((rows[:, 0].max() for _, rows in self.ordered if len(rows)), default=1.0)
+NamedRows = list[tuple[str, np.ndarray]]  # by the name of an order, (N, 3) each
 
 
-def _info(curves: Mapping[str, Sequence[Sequence[float]]], main: str) -> _PruningInfo:
+def _in_order(curves: Mapping[str, Sequence[Sequence[float]]], main: str) -> NamedRows:
+    """The curves that have rows, the main one last, so that it lies on top."""
     arrays = {name: np.asarray(rows, float).reshape(len(rows), -1) for name, rows in curves.items()}
     for name, rows in arrays.items():
         if len(rows) and rows.shape[1] != 3:
@@ -190,7 +184,7 @@ def _info(curves: Mapping[str, Sequence[Sequence[float]]], main: str) -> _Prunin
     if arrays and main not in arrays:
         raise ValueError(f"main should be one of {list(arrays)}, received {main!r}")
     filled = [(name, rows) for name, rows in arrays.items() if len(rows)]
-    return _PruningInfo(sorted(filled, key=lambda each: each[0] == main))
+    return sorted(filled, key=lambda each: each[0] == main)
 
 
 def _line(rows: np.ndarray, panel: int, strong: bool, captions: Captions) -> go.Scatter:
@@ -223,7 +217,8 @@ def _name(title: str, panel: int, theme: str) -> dict:
     return {"text": title, "showarrow": False, "font": {"color": palette(theme).quiet_text}} | top | axis
 
 
-def _layout(info: _PruningInfo, captions: Captions) -> go.Layout:
+def _layout(ordered: NamedRows, captions: Captions) -> go.Layout:
+    most = max((rows[:, 0].max() for _, rows in ordered), default=1.0)
     title, theme = captions.title, captions.theme
     removed, *titles = captions.titles
     # The page leaves little room for this figure, and has a title above it.
@@ -233,7 +228,7 @@ def _layout(info: _PruningInfo, captions: Captions) -> go.Layout:
     return go.Layout(
         base_layout(theme, title, height)
         | {
-            "xaxis": base_axis(theme, removed, anchor="y2", range=[-0.02 * info.most, 1.02 * info.most]),
+            "xaxis": base_axis(theme, removed, anchor="y2", range=[-0.02 * most, 1.02 * most]),
             "yaxis": base_axis(theme, "", **share, domain=[0.5 + _BETWEEN / 2, 1]),
             "yaxis2": base_axis(theme, "", **share, domain=[0, 0.5 - _BETWEEN / 2]),
             "annotations": [_name(plain_text(titles[panel]), panel, theme) for panel in range(2)],
@@ -278,44 +273,29 @@ def reliability_curve(
         >>> reliability_curve(bins).data[1].y.tolist()
         [0.25, 0.875]
     """
-    info = _reliability_info(bins)
+    bins = _checked_bins(bins)
     captions = captions.or_else(
         ("Confidence", "Share right", "Changes"), names=("measured", "as sure as right")
     )
-    figure = go.Figure(layout=_reliability_layout(info, captions))
+    figure = go.Figure(layout=_reliability_layout(bins, captions))
     figure.add_trace(_diagonal(captions))
-    if info.count.size:
-        figure.add_trace(_curve(info, captions))
-        figure.add_trace(_counts(info, captions))
+    if not bins.empty:
+        figure.add_trace(_curve(bins, captions))
+        figure.add_trace(_counts(bins, captions))
     return figure
 
 
-@dataclass(frozen=True)
-class _ReliabilityInfo:
-    """Arrays (N,) over the bins, empty ones included."""
-
-    low: np.ndarray
-    high: np.ndarray
-    count: np.ndarray
-    confidence: np.ndarray
-    right: np.ndarray
-
-    @property
-    def filled(self) -> np.ndarray:
-        return self.count > 0
-
-
-def _reliability_info(bins: pd.DataFrame) -> _ReliabilityInfo:
-    if bins.empty:
-        return _ReliabilityInfo(*[np.zeros(0)] * len(COLUMNS))
+def _checked_bins(bins: pd.DataFrame) -> pd.DataFrame:
+    """The columns of COLUMNS alone, as floats."""
     missing = [name for name in COLUMNS if name not in bins.columns]
-    if missing:
+    if missing and not bins.empty:
         raise ValueError(f"bins should have the columns {missing} too, received {list(bins.columns)}")
-    info = _ReliabilityInfo(*(bins[name].to_numpy(float) for name in COLUMNS))
-    for values in (info.low, info.high, info.confidence[info.filled], info.right[info.filled]):
-        if not ((values >= 0) & (values <= 1)).all():
+    bins = bins.reindex(columns=list(COLUMNS)).astype(float)
+    filled = bins[bins["count"] > 0]
+    for values in (bins["low"], bins["high"], filled["mean_confidence"], filled["share_right"]):
+        if not values.between(0, 1).all():
             raise ValueError(f"confidences and shares should lie in 0..1, received {values.tolist()}")
-    return info
+    return bins
 
 
 def _diagonal(captions: Captions) -> go.Scatter:
@@ -329,12 +309,13 @@ def _diagonal(captions: Captions) -> go.Scatter:
     )
 
 
-def _curve(info: _ReliabilityInfo, captions: Captions) -> go.Scatter:
+def _curve(bins: pd.DataFrame, captions: Captions) -> go.Scatter:
+    filled = bins[bins["count"] > 0]
     sure, right, changes = map(template_text, captions.titles)
     return go.Scatter(
-        x=info.confidence[info.filled],
-        y=info.right[info.filled],
-        customdata=info.count[info.filled],
+        x=filled["mean_confidence"].to_numpy(),
+        y=filled["share_right"].to_numpy(),
+        customdata=filled["count"].to_numpy(),
         mode="lines+markers",
         name=plain_text(captions.names[0]),
         line={"color": palette(captions.theme).qualitative[0], "width": 2},
@@ -344,14 +325,14 @@ def _curve(info: _ReliabilityInfo, captions: Captions) -> go.Scatter:
     )
 
 
-def _counts(info: _ReliabilityInfo, captions: Captions) -> go.Bar:
+def _counts(bins: pd.DataFrame, captions: Captions) -> go.Bar:
     sure, _, changes = map(template_text, captions.titles)
     colours = palette(captions.theme)
     return go.Bar(
-        x=(info.low + info.high) / 2,
-        width=info.high - info.low,
-        y=info.count,
-        customdata=np.stack([info.low, info.high], axis=-1),
+        x=((bins["low"] + bins["high"]) / 2).to_numpy(),
+        width=(bins["high"] - bins["low"]).to_numpy(),
+        y=bins["count"].to_numpy(),
+        customdata=bins[["low", "high"]].to_numpy(),
         marker={"color": colours.qualitative[0], "line": {"color": colours.gap, "width": 1}},
         yaxis="y2",
         showlegend=False,
@@ -360,7 +341,7 @@ def _counts(info: _ReliabilityInfo, captions: Captions) -> go.Bar:
     )
 
 
-def _reliability_layout(info: _ReliabilityInfo, captions: Captions) -> go.Layout:
+def _reliability_layout(bins: pd.DataFrame, captions: Captions) -> go.Layout:
     theme = captions.theme
     height = _RELIABILITY_HEAD + _CURVE_HEIGHT + _COUNT_HEIGHT + _RELIABILITY_FOOT
     lower = _COUNT_HEIGHT / (_COUNT_HEIGHT + _CURVE_HEIGHT)
@@ -368,7 +349,7 @@ def _reliability_layout(info: _ReliabilityInfo, captions: Captions) -> go.Layout
     share = {"range": [-0.02, 1.02], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]}
     # Nearly all changes lie in a few bins: on a linear axis the others would vanish. log10 of one change
     # is 0, so the axis begins a little below it.
-    most = np.log10(max(info.count.max(initial=1), 10))
+    most = np.log10(max([10.0, *bins["count"]]))
     return go.Layout(
         base_layout(theme, captions.title, height)
         | {

@@ -294,9 +294,8 @@ def attention_steps(
     hidden = Hidden(np.isneginf(signed), masked_name=masked_name)
     info = TableInfo(*_labelled(signed, key_labels, step_labels), hidden=hidden, with_numbers=True)
     layout = _table_layout(info, captions, None, int(hidden.cells(signed.shape).any()))
-    layout.xaxis.ticktext = [
-        plain_text(label) for label in step_labels
-    ]  # names of steps, not tokens: a space in them stays a space
+    # Names of steps, not tokens: a space in them stays a space.
+    layout.xaxis.ticktext = [plain_text(label) for label in step_labels]
     last = len(steps)
     figure = go.Figure(layout=layout)
     if info.values.size:

@@ -57,10 +57,7 @@ def positional_encoding_heatmap(
         | (rows if tokens else {}),
         "margin": {"t": TITLE_HEIGHT + 8, "l": 50, "r": 16, "b": 50},
     }
-    figure = go.Figure(layout=layout)
-    if matrix.size:
-        figure.add_trace(_matrix_heatmap(matrix, titles[2], hover, theme))
-    return figure
+    return go.Figure([_matrix_heatmap(matrix, titles[2], hover, theme)] if matrix.size else [], layout)
 
 
 def _matrix_heatmap(
@@ -215,10 +212,7 @@ def position_similarity_heatmap(
         },
         "margin": {"t": TITLE_HEIGHT + _SCALE_HEIGHT, "l": 50, "r": 16, "b": 50},
     }
-    figure = go.Figure(layout=layout)
-    if similarities.size:
-        figure.add_trace(_heatmap(similarities, titles, theme))
-    return figure
+    return go.Figure([_heatmap(similarities, titles, theme)] if similarities.size else [], layout)
 
 
 def _heatmap(similarities: np.ndarray, titles: tuple[str, str], theme: str) -> go.Heatmap:
@@ -272,21 +266,16 @@ def position_similarity_curve(
         ),
         "margin": {"t": TITLE_HEIGHT + 8, "l": 50, "r": 16, "b": 50},
     }
-    figure = go.Figure(layout=layout)
-    if by_distance.size:
-        distance_name, value_name = (template_text(name) for name in titles)
-        figure.add_trace(
-            go.Scatter(
-                x0=0,
-                dx=1,
-                y=by_distance,
-                mode="lines+markers" if len(by_distance) <= 64 else "lines",
-                line={"color": colours.qualitative[0], "width": 2},
-                hovertemplate=f"{distance_name}: <b>%{{x:d}}</b>"
-                f"<br>{value_name}: <b>%{{y:.2f}}</b><extra></extra>",
-            )
-        )
-    return figure
+    distance_name, value_name = (template_text(name) for name in titles)
+    curve = go.Scatter(
+        x0=0,
+        dx=1,
+        y=by_distance,
+        mode="lines+markers" if len(by_distance) <= 64 else "lines",
+        line={"color": colours.qualitative[0], "width": 2},
+        hovertemplate=f"{distance_name}: <b>%{{x:d}}</b><br>{value_name}: <b>%{{y:.2f}}</b><extra></extra>",
+    )
+    return go.Figure([curve] if by_distance.size else [], layout)
 
 
 def _checked(values: ArrayLike, rank: int) -> np.ndarray:

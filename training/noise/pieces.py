@@ -11,9 +11,7 @@ the most frequent names with spaces. Without them a network takes the spaces for
 import random
 import re
 from collections.abc import Sequence
-from enum import Enum
 from functools import cache
-from typing import NamedTuple
 
 from model.text.hangul import compose, particle
 from training.corpus.selection import KS_X_1001_SYLLABLES
@@ -101,29 +99,13 @@ def notes() -> tuple[str, ...]:
     return read_lines("notes.txt")
 
 
-class Role(Enum):
-    """The mistakes that are possible in a part of a note."""
-
-    PROSE = "prose"  # may be misspelt, and is mended
-    KEPT = "kept"  # signs, names, figures: typed right, and stay
-    VERBATIM = "verbatim"  # read by a machine: stays as it is, even where it is misspelt
+# A note is a list of texts. Signs, names and figures are plain ones: they are typed right, and stay.
+class Prose(str):
+    """A part of a note that may be misspelt, and is mended."""
 
 
-class RegisterPart(NamedTuple):
-    text: str
-    role: Role
-
-
-def prose(text: str) -> RegisterPart:
-    return RegisterPart(text, Role.PROSE)
-
-
-def left_alone(text: str) -> RegisterPart:
-    return RegisterPart(text, Role.KEPT)
-
-
-def verbatim(text: str) -> RegisterPart:
-    return RegisterPart(text, Role.VERBATIM)
+class Verbatim(str):
+    """A part that a machine reads: it stays as it is, even where it is misspelt."""
 
 
 def _whole(words: list[str], start: int, end: int) -> list[str]:

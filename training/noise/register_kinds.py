@@ -9,119 +9,116 @@
 import re
 from collections.abc import Callable
 
-from training.noise.pieces import LISTS_OF_NOTES, Pieces, RegisterPart, left_alone, prose, verbatim
+from training.noise.pieces import LISTS_OF_NOTES, Pieces, Prose, Verbatim
 
-Register = Callable[[Pieces], list[RegisterPart]]
+Register = Callable[[Pieces], list[str]]
 
 
 # The opening and the closing of each.
 _PAIRS, _STATEMENTS = ([each.split("…") for each in LISTS_OF_NOTES[name]] for name in ("pairs", "statements"))
 
 
-def _bullet(words: Pieces) -> list[RegisterPart]:
+def _bullet(words: Pieces) -> list[str]:
     """``* 늦게 온 사람은 청소``"""
     text = words.sentence() if words.rng.random() < 0.4 else words.phrase()
-    return [left_alone(words.listed("bullets")), prose(text)]
+    return [words.listed("bullets"), Prose(text)]
 
 
-def _numbered(words: Pieces) -> list[RegisterPart]:
+def _numbered(words: Pieces) -> list[str]:
     """``1) 물 끓이기``"""
     number = str(words.rng.randint(1, 12))
     mark = (
         words.listed("circled") + " " if words.rng.random() < 0.25 else words.listed("numbers").format(number)
     )
-    return [left_alone(mark), prose(words.phrase())]
+    return [mark, Prose(words.phrase())]
 
 
-def _numbered_row(words: Pieces) -> list[RegisterPart]:
+def _numbered_row(words: Pieces) -> list[str]:
     """``1) 물 끓이기 2) 면 넣기``"""
     form = words.one("{}) ", "{}. ", "({}) ", "{}.")
-    parts: list[RegisterPart] = []
+    parts: list[str] = []
     for number in range(1, words.rng.randint(2, 4)):
-        parts += [left_alone((" " if parts else "") + form.format(number)), prose(words.phrase(3))]
+        parts += [(" " if parts else "") + form.format(number), Prose(words.phrase(3))]
     return parts
 
 
-def _check_list(words: Pieces) -> list[RegisterPart]:
+def _check_list(words: Pieces) -> list[str]:
     """``[x] 우유 사기``"""
-    return [left_alone(words.listed("boxes")), prose(words.phrase(4))]
+    return [words.listed("boxes"), Prose(words.phrase(4))]
 
 
-def _table_row(words: Pieces) -> list[RegisterPart]:
+def _table_row(words: Pieces) -> list[str]:
     """``| 민수 | 지각 1회 | 비고 |``"""
     bar = words.one(" | ", " | ", "|", " / ", ", ", " · ", ";")
     framed = "|" in bar and words.rng.random() < 0.7
-    parts = [left_alone(bar.lstrip())] if framed else []
+    parts = [bar.lstrip()] if framed else []
     for index in range(words.rng.randint(2, 4)):
-        parts += [left_alone(bar), _cell(words)] if index else [_cell(words)]
-    return [*parts, left_alone(bar.rstrip())] if framed else parts
+        parts += [bar, _cell(words)] if index else [_cell(words)]
+    return [*parts, bar.rstrip()] if framed else parts
 
 
-def _cell(words: Pieces) -> RegisterPart:
+def _cell(words: Pieces) -> str:
     drawn = words.rng.random()
     if drawn < 0.2:
-        return left_alone(words.name())
-    return left_alone(_figure(words)) if drawn < 0.35 else prose(words.entry())
+        return words.name()
+    return _figure(words) if drawn < 0.35 else Prose(words.entry())
 
 
-def _heading(words: Pieces) -> list[RegisterPart]:
+def _heading(words: Pieces) -> list[str]:
     """``[공지] 내일은 쉽니다``, ``## 준비물``, ``<오늘의 할 일>``"""
     mark = words.one("# ", "## ", "### ", "[]", "[]", "<>", "【】", "《》", "== ==", "(())")
     if mark.startswith("#"):
-        return [left_alone(mark), prose(words.phrase())]
+        return [mark, Prose(words.phrase())]
     opening, closing = mark[: len(mark) // 2], mark[len(mark) // 2 :]
     if words.rng.random() < 0.4:
-        return [left_alone(opening), prose(words.phrase(4)), left_alone(closing)]
-    head = left_alone(words.listed("heads")) if words.rng.random() < 0.7 else prose(words.entry())
-    return [left_alone(opening), head, left_alone(closing + words.one(" ", " ", "")), prose(words.phrase())]
+        return [opening, Prose(words.phrase(4)), closing]
+    head = words.listed("heads") if words.rng.random() < 0.7 else Prose(words.entry())
+    return [opening, head, closing + words.one(" ", " ", ""), Prose(words.phrase())]
 
 
-def _key_value(words: Pieces) -> list[RegisterPart]:
+def _key_value(words: Pieces) -> list[str]:
     """``준비물: 물, 모자 꼭 가져오기``"""
-    key = left_alone(words.listed("keys")) if words.rng.random() < 0.6 else prose(words.entry())
-    parts = [key, left_alone(words.one(": ", ": ", " : ", ":", " - ", " = ", "=", " → ", " -> ", " => "))]
+    key = words.listed("keys") if words.rng.random() < 0.6 else Prose(words.entry())
+    parts = [key, words.one(": ", ": ", " : ", ":", " - ", " = ", "=", " → ", " -> ", " => ")]
     if words.rng.random() < 0.15:
-        parts.append(left_alone(words.name() + " / "))
-    return [*parts, prose(words.phrase())]
+        parts.append(words.name() + " / ")
+    return [*parts, Prose(words.phrase())]
 
 
-def _keys_and_values(words: Pieces) -> list[RegisterPart]:
+def _keys_and_values(words: Pieces) -> list[str]:
     """``장소: 학교 앞 / 시간: 10:00``"""
     joint = words.one(" / ", ", ", " | ", "; ")
-    parts: list[RegisterPart] = []
+    parts: list[str] = []
     for _ in range(words.rng.randint(2, 3)):
-        value = left_alone(_when(words)) if words.rng.random() < 0.25 else prose(words.entry())
-        parts += [
-            left_alone((joint if parts else "") + words.listed("keys") + words.one(": ", ":", "=")),
-            value,
-        ]
+        value = _when(words) if words.rng.random() < 0.25 else Prose(words.entry())
+        parts += [(joint if parts else "") + words.listed("keys") + words.one(": ", ":", "="), value]
     return parts
 
 
-def _menu(words: Pieces) -> list[RegisterPart]:
+def _menu(words: Pieces) -> list[str]:
     """``김밥 3,500원 / 라면 4,000원``"""
-    parts: list[RegisterPart] = []
+    parts: list[str] = []
     gap, joint = words.one(" ", " ", ": ", "........", " - "), words.one(" / ", ", ", " ")
     for _ in range(words.rng.randint(1, 3)):
-        dish = left_alone(words.listed("dishes")) if words.rng.random() < 0.5 else prose(words.entry())
-        parts += [*([left_alone(joint)] if parts else []), dish, left_alone(gap + _price(words))]
+        dish = words.listed("dishes") if words.rng.random() < 0.5 else Prose(words.entry())
+        parts += [*([joint] if parts else []), dish, gap + _price(words)]
     return parts
 
 
-def _appointment(words: Pieces) -> list[RegisterPart]:
+def _appointment(words: Pieces) -> list[str]:
     """``3/14(목) 10:00 치과 가기``"""
-    when, what = _when(words), prose(words.phrase(4))
+    when, what = _when(words), Prose(words.phrase(4))
     if words.rng.random() < 0.7:
-        return [left_alone(when + words.one(" ", " ", " - ", ": ")), what]
-    return [what, left_alone(words.one(f" {when}", f" ({when})"))]
+        return [when + words.one(" ", " ", " - ", ": "), what]
+    return [what, words.one(f" {when}", f" ({when})")]
 
 
-def _word_row(words: Pieces) -> list[RegisterPart]:
+def _word_row(words: Pieces) -> list[str]:
     """``물 / 컵 / 휴지``, ``우유+빵+달걀``"""
     joint = words.one(", ", "/", " / ", "+", " + ", " & ", "·", " > ", "→", " -> ", "=", " vs ")
-    parts: list[RegisterPart] = []
+    parts: list[str] = []
     for _ in range(words.rng.randint(2, 5)):
-        parts += [*([left_alone(joint)] if parts else []), prose(words.entry())]
+        parts += [*([joint] if parts else []), Prose(words.entry())]
     return parts
 
 
@@ -163,29 +160,29 @@ LISTS: tuple[Register, ...] = (
 _END_MARK = re.compile(r"[.!?…]+$")
 
 
-def _ended(words: Pieces) -> list[RegisterPart]:
+def _ended(words: Pieces) -> list[str]:
     """``희한하네^^``, ``내일 봐 ㅋㅋ``"""
-    return [prose(_unmarked(words)), left_alone(words.one("", " ") + words.listed("ends"))]
+    return [Prose(_unmarked(words)), words.one("", " ") + words.listed("ends")]
 
 
-def _begun(words: Pieces) -> list[RegisterPart]:
+def _begun(words: Pieces) -> list[str]:
     """``ㅇㅇ 지금 가는 중``"""
-    return [left_alone(words.listed("answers") + words.one(" ", " ", ", ", "... ")), prose(_unmarked(words))]
+    return [words.listed("answers") + words.one(" ", " ", ", ", "... "), Prose(_unmarked(words))]
 
 
-def _interrupted(words: Pieces) -> list[RegisterPart]:
+def _interrupted(words: Pieces) -> list[str]:
     """``나 지금 왔어 ㅋㅋ 어디야``"""
-    return [prose(words.phrase(4)), left_alone(f" {words.listed('ends')} "), prose(words.phrase(4))]
+    return [Prose(words.phrase(4)), f" {words.listed('ends')} ", Prose(words.phrase(4))]
 
 
-def _said(words: Pieces) -> list[RegisterPart]:
+def _said(words: Pieces) -> list[str]:
     """``민수: 오늘 몇 시에 봐``"""
     name = words.name()
     form = words.one("{}: ", "{} : ", "{}: ", "<{}> ", "{} > ", "{} - ", "({}) ", "{}> ")
-    return [left_alone(form.format(name)), prose(_unmarked(words))]
+    return [form.format(name), Prose(_unmarked(words))]
 
 
-def _time_stamped(words: Pieces) -> list[RegisterPart]:
+def _time_stamped(words: Pieces) -> list[str]:
     """``[지영] [오후 3:12] 나 먼저 갈게``"""
     name, half = words.name(), words.one("오전", "오후")
     time = f"{words.rng.randint(1, 12)}:{words.rng.randint(0, 59):02}"
@@ -196,45 +193,40 @@ def _time_stamped(words: Pieces) -> list[RegisterPart]:
         f"{time} ",
         f"{name} ({half} {time}) ",
     )
-    return [left_alone(stamp), prose(_unmarked(words))]
+    return [stamp, Prose(_unmarked(words))]
 
 
-def _mention(words: Pieces) -> list[RegisterPart]:
+def _mention(words: Pieces) -> list[str]:
     """``@민수 회의 자료 보내 주세요``, ``결석 2회 @민수``"""
-    at, text = left_alone("@" + words.name()), prose(_unmarked(words))
+    at, text = "@" + words.name(), Prose(_unmarked(words))
     if words.rng.random() < 0.3:
-        at = left_alone(at.text + " @" + words.name())
-    return [at, left_alone(" "), text] if words.rng.random() < 0.6 else [text, left_alone(" "), at]
+        at = at + " @" + words.name()
+    return [at, " ", text] if words.rng.random() < 0.6 else [text, " ", at]
 
 
-def _hashtags(words: Pieces) -> list[RegisterPart]:
+def _hashtags(words: Pieces) -> list[str]:
     """``드디어 끝났다 #오늘의운동``: the text after # is one word, however many it joins."""
-    tags = [verbatim(_squashed(words.phrase(3))) for _ in range(words.rng.randint(1, 3))]
-    parts = [part for tag in tags for part in (left_alone(" #"), tag)]
+    tags = [Verbatim(_squashed(words.phrase(3))) for _ in range(words.rng.randint(1, 3))]
+    parts = [part for tag in tags for part in (" #", tag)]
     if words.rng.random() < 0.3:
-        return [left_alone("#"), *parts[1:]]
-    return [prose(_unmarked(words)), *parts]
+        return ["#", *parts[1:]]
+    return [Prose(_unmarked(words)), *parts]
 
 
-def _bare(words: Pieces) -> list[RegisterPart]:
+def _bare(words: Pieces) -> list[str]:
     """A sentence without its full stop, or two in a row: ``나 왔어 어디야``."""
-    first = prose(_unmarked(words))
+    first = Prose(_unmarked(words))
     return (
-        [first, left_alone(words.one(" ", " / ", "~ ", ", ")), prose(words.phrase(3))]
+        [first, words.one(" ", " / ", "~ ", ", "), Prose(words.phrase(3))]
         if words.rng.random() < 0.4
         else [first]
     )
 
 
-def _aside(words: Pieces) -> list[RegisterPart]:
+def _aside(words: Pieces) -> list[str]:
     """``내일 가요 (비가 오면 못 가요)``"""
     opening, closing = tuple(words.one("()", "()", "[]", "{}"))
-    return [
-        prose(words.phrase(4)),
-        left_alone(words.one(" ", "") + opening),
-        prose(words.phrase(3)),
-        left_alone(closing),
-    ]
+    return [Prose(words.phrase(4)), words.one(" ", "") + opening, Prose(words.phrase(3)), closing]
 
 
 def _squashed(text: str) -> str:
@@ -250,64 +242,60 @@ CHAT: tuple[Register, ...] = (
 )  # fmt: skip
 
 
-def _embraced(words: Pieces) -> list[RegisterPart]:
+def _embraced(words: Pieces) -> list[str]:
     """``{엄마께 전화}``, ``**꼭** 오세요``"""
     opening, closing = words.rng.choice(_PAIRS)
-    return _around(words, opening, prose(words.phrase(4)), closing)
+    return _around(words, opening, Prose(words.phrase(4)), closing)
 
 
-def _tagged(words: Pieces) -> list[RegisterPart]:
+def _tagged(words: Pieces) -> list[str]:
     """``<b>안 돼요</b>``"""
     tag = words.listed("tags")
     opening = words.one(f"<{tag}>", f"<{tag}>", f'<{tag} class="box">', f"[{tag}]")
     closing = f"[/{tag}]" if opening.startswith("[") else f"</{tag}>"
     text = words.sentence() if words.rng.random() < 0.3 else words.phrase()
-    return _around(words, opening, prose(text), closing)
+    return _around(words, opening, Prose(text), closing)
 
 
-def _nested_tags(words: Pieces) -> list[RegisterPart]:
+def _nested_tags(words: Pieces) -> list[str]:
     """``<li><b>시간</b> 오후에 알려 드려요</li>``"""
     outer, inner = words.rng.sample(LISTS_OF_NOTES["tags"], 2)
-    parts = [
-        left_alone(f"<{outer}><{inner}>"),
-        prose(words.entry()),
-        left_alone(f"</{inner}>" + words.one("", " ", ": ")),
-    ]
-    return [*parts, prose(words.phrase(4)), left_alone(f"</{outer}>" + words.one("", "<br>", "<br/>"))]
+    parts = [f"<{outer}><{inner}>", Prose(words.entry()), f"</{inner}>" + words.one("", " ", ": ")]
+    return [*parts, Prose(words.phrase(4)), f"</{outer}>" + words.one("", "<br>", "<br/>")]
 
 
-def _in_backticks(words: Pieces) -> list[RegisterPart]:
+def _in_backticks(words: Pieces) -> list[str]:
     """A text that is quoted as it is: `지각 1회`."""
     mark = words.one("`", "`", "``", "```")
-    return _around(words, mark, left_alone(words.entry()), mark)
+    return _around(words, mark, words.entry(), mark)
 
 
-def _quotation(words: Pieces) -> list[RegisterPart]:
+def _quotation(words: Pieces) -> list[str]:
     """``> 내일 몇 시에 만나요``"""
-    return [left_alone(words.one("> ", ">> ", ">", "| ", "» ")), prose(words.sentence())]
+    return [words.one("> ", ">> ", ">", "| ", "» "), Prose(words.sentence())]
 
 
-def _linked(words: Pieces) -> list[RegisterPart]:
+def _linked(words: Pieces) -> list[str]:
     """``[자세히 보기](https://example.com)``"""
     place = words.one("https://example.com", "/notice/12", "a.html", "#top", "www.example.co.kr")
-    return _around(words, words.one("[", "!["), prose(words.phrase(3)), f"]({place})")
+    return _around(words, words.one("[", "!["), Prose(words.phrase(3)), f"]({place})")
 
 
-def _e_mail_header(words: Pieces) -> list[RegisterPart]:
+def _e_mail_header(words: Pieces) -> list[str]:
     """``제목: Re: 모임 장소를 바꿉니다``"""
-    return [left_alone(words.listed("headers") + words.one("", "", "Re: ", "[긴급] ")), prose(words.phrase())]
+    return [words.listed("headers") + words.one("", "", "Re: ", "[긴급] "), Prose(words.phrase())]
 
 
-def _around(words: Pieces, opening: str, inside: RegisterPart, closing: str) -> list[RegisterPart]:
+def _around(words: Pieces, opening: str, inside: str, closing: str) -> list[str]:
     """The inside between its marks; often with prose before or behind."""
-    parts = [left_alone(opening), inside, left_alone(closing)]
+    parts = [opening, inside, closing]
     place = words.rng.random()
     if place < 0.3:
-        return [prose(words.phrase(3)), left_alone(" "), *parts]
+        return [Prose(words.phrase(3)), " ", *parts]
     if place < 0.55:
-        return [*parts, left_alone(" "), prose(words.phrase(3))]
+        return [*parts, " ", Prose(words.phrase(3))]
     if place < 0.7:
-        return [prose(words.phrase(3)), left_alone(" "), *parts, left_alone(" "), prose(words.phrase(3))]
+        return [Prose(words.phrase(3)), " ", *parts, " ", Prose(words.phrase(3))]
     return parts
 
 
@@ -316,39 +304,37 @@ MARKS: tuple[Register, ...] = (
 )  # fmt: skip
 
 
-def _statement(words: Pieces) -> list[RegisterPart]:
+def _statement(words: Pieces) -> list[str]:
     """``print("할수있다")``, ``{"할일": 1}``"""
     opening, closing = words.rng.choice(_STATEMENTS)
     spelt = words.phrase(3)
     apart = opening[-1] in "\"'"
-    text = verbatim(spelt if apart and words.rng.random() < 0.6 else _squashed(spelt))
-    return _in_prose(words, [left_alone(opening), text, left_alone(closing)])
+    text = Verbatim(spelt if apart and words.rng.random() < 0.6 else _squashed(spelt))
+    return _in_prose(words, [opening, text, closing])
 
 
-def _assignment(words: Pieces) -> list[RegisterPart]:
+def _assignment(words: Pieces) -> list[str]:
     """``이름 = "민수"``, ``이름목록.append('민수')``"""
     name, value = _squashed(words.noun()), words.one(words.name(), _squashed(words.phrase(2)))
     form = words.one(
         '%s = "%s"', "%s = '%s'", "%s.append('%s')", "%s['%s'] += 1", '%s("%s")', "%s.%s = 0", "${%s} %s"
     )
     before, middle, after = form.split("%s")
-    return _in_prose(
-        words, [left_alone(before), verbatim(name), left_alone(middle), verbatim(value), left_alone(after)]
-    )
+    return _in_prose(words, [before, Verbatim(name), middle, Verbatim(value), after])
 
 
-def _address(words: Pieces) -> list[RegisterPart]:
+def _address(words: Pieces) -> list[str]:
     """``www.쇼핑몰.한국/공지``"""
     before, after = words.listed("sites").split("{}")
-    parts = [left_alone(before), verbatim(_squashed(words.noun())), left_alone(after)]
+    parts = [before, Verbatim(_squashed(words.noun())), after]
     if words.rng.random() < 0.5:
-        parts += [left_alone("/"), verbatim(words.one("", "게시판/") + _squashed(words.phrase(2)))]
+        parts += ["/", Verbatim(words.one("", "게시판/") + _squashed(words.phrase(2)))]
     if words.rng.random() < 0.2:
-        parts += [left_alone("?q="), verbatim(_squashed(words.phrase(2)))]
+        parts += ["?q=", Verbatim(_squashed(words.phrase(2)))]
     return _in_prose(words, parts)
 
 
-def _path(words: Pieces) -> list[RegisterPart]:
+def _path(words: Pieces) -> list[str]:
     r"""``C:\사용자\홍길동\바탕화면``"""
     root, slash = words.rng.choice(
         (("C:\\", "\\"), ("D:\\", "\\"), ("/home/", "/"), ("~/", "/"), ("./", "/"), ("", "\\"), ("", "/"))
@@ -357,15 +343,15 @@ def _path(words: Pieces) -> list[RegisterPart]:
         words.one("사용자", "바탕화면", "문서", "다운로드", "사진", _squashed(words.noun()), words.name())
         for _ in range(words.rng.randint(1, 2))
     ]
-    return _in_prose(words, [left_alone(root + slash.join(folders) + slash), *_file_name(words, squash=True)])
+    return _in_prose(words, [root + slash.join(folders) + slash, *_file_name(words, squash=True)])
 
 
-def file_name(words: Pieces) -> list[RegisterPart]:
+def file_name(words: Pieces) -> list[str]:
     """``과제_최종(2).hwp``"""
     return _in_prose(words, _file_name(words, squash=words.rng.random() < 0.7))
 
 
-def _password(words: Pieces) -> list[RegisterPart]:
+def _password(words: Pieces) -> list[str]:
     """``비밀번호는 안녕하세요123!``"""
     label = words.one(
         "비밀번호: ", "비번: ", "아이디: ", "ID: ", "PW: ", "암호는 ", "비밀번호는 ", "와이파이 비번 ", ""
@@ -374,22 +360,22 @@ def _password(words: Pieces) -> list[RegisterPart]:
     forms = ("{w}{f}!", "{w}_{f}", "{w}@{f}", "{w}!@#{f}", "{w}{f}#")
     form = words.one(*forms, *(("{w}{f}", "{f}{w}", "{w}.{f}") if label else ()))
     before, after = form.replace("{f}", figures).split("{w}")
-    parts = [left_alone(label + before), verbatim(word), left_alone(after)]
+    parts = [label + before, Verbatim(word), after]
     return parts if label else _in_prose(words, parts)
 
 
-def _file_name(words: Pieces, squash: bool) -> list[RegisterPart]:
+def _file_name(words: Pieces, squash: bool) -> list[str]:
     name = words.phrase(3).replace(" ", words.one("", "_", "-")) if squash else words.phrase(3)
-    return [verbatim(name), left_alone(words.listed("versions") + "." + words.listed("endings"))]
+    return [Verbatim(name), words.listed("versions") + "." + words.listed("endings")]
 
 
-def _in_prose(words: Pieces, parts: list[RegisterPart]) -> list[RegisterPart]:
+def _in_prose(words: Pieces, parts: list[str]) -> list[str]:
     """Such parts alone, or beside a phrase of prose."""
     place = words.rng.random()
     if place < 0.3:
-        return [prose(words.phrase(4)), left_alone(words.one(" ", ": ", " ")), *parts]
+        return [Prose(words.phrase(4)), words.one(" ", ": ", " "), *parts]
     if place < 0.6:
-        return [*parts, left_alone(words.one(" ", " - ", " ")), prose(words.phrase(4))]
+        return [*parts, words.one(" ", " - ", " "), Prose(words.phrase(4))]
     return parts
 
 

@@ -17,10 +17,9 @@ from collections.abc import Callable, Sequence
 
 from model.text.hangul import is_syllable
 from model.text.protected import protected
-from training.noise.pieces import LISTS_OF_NOTES, Pieces, RegisterPart, Role, left_alone, verbatim
-from training.noise.register_kinds import CHAT, CODE, LISTS, MARKS
+from training.noise.pieces import LISTS_OF_NOTES, Pieces, Prose, Verbatim
+from training.noise.register_kinds import CHAT, CODE, LISTS, MARKS, Register
 
-Register = Callable[[Pieces], list[RegisterPart]]
 Misspell = Callable[[str, random.Random], str]
 
 # Each group with its share of the notes.
@@ -40,10 +39,10 @@ SHORT_ERRS = 0.15  # the share of such short pieces that is misspelt all the sam
 MISTYPED_ALIKE = 0.3  # the share of text for a machine that is misspelt on both sides of the pair
 
 
-def in_register(sentences: Sequence[str], rng: random.Random) -> list[RegisterPart]:
+def in_register(sentences: Sequence[str], rng: random.Random) -> list[str]:
     """The parts of one note, made of pieces of some of the sentences.
 
-    >>> "".join(part.text for part in in_register(["비가 와서 못 가요."], random.Random(55)))
+    >>> "".join(in_register(["비가 와서 못 가요."], random.Random(55)))
     '[X] 비가 와서 못 가요'
     """
     groups, shares = [group for group, _ in GROUPS], [share for _, share in GROUPS]
@@ -52,10 +51,10 @@ def in_register(sentences: Sequence[str], rng: random.Random) -> list[RegisterPa
         group = rng.choices(groups, weights=shares)[0]
         parts = rng.choice(group)(words)
         if group is not LISTS and rng.random() < LISTED:
-            parts = [left_alone(words.one("* ", "- ", "• ", "1) ", "> ")), *parts]
-        if sum(len(part.text) for part in parts) <= LONGEST_NOTE:
+            parts = [words.one("* ", "- ", "• ", "1) ", "> "), *parts]
+        if sum(map(len, parts)) <= LONGEST_NOTE:
             return parts
-    return [left_alone("* "), *parts[:1]]
+    return ["* ", *parts[:1]]
 
 
 def make_note(sentences: Sequence[str], rng: random.Random, misspell: Misspell) -> tuple[str, str]:
@@ -68,7 +67,7 @@ def make_note(sentences: Sequence[str], rng: random.Random, misspell: Misspell) 
     ('• 비가안와요 #와요', '• 비가 안 와요 #와요')
     """
     parts = [_fixed(part, rng, misspell) for part in in_register(sentences, rng)]
-    right = "".join(part.text for part in parts)
+    right = "".join(parts)
     if rng.random() < RIGHT_SHARE:
         return right, right
     for _ in range(ATTEMPTS):
@@ -78,15 +77,15 @@ def make_note(sentences: Sequence[str], rng: random.Random, misspell: Misspell) 
     return wrong, right
 
 
-def _fixed(part: RegisterPart, rng: random.Random, misspell: Misspell) -> RegisterPart:
+def _fixed(part: str, rng: random.Random, misspell: Misspell) -> str:
     """Text for a machine, now and then misspelt on both sides; any other part as it is."""
-    mistyped = part.role is Role.VERBATIM and rng.random() < MISTYPED_ALIKE
-    return verbatim(_sparing(misspell, part.text, rng)) if mistyped else part
+    mistyped = isinstance(part, Verbatim) and rng.random() < MISTYPED_ALIKE
+    return Verbatim(_sparing(misspell, part, rng)) if mistyped else part
 
 
-def _typed(part: RegisterPart, rng: random.Random, misspell: Misspell) -> str:
-    errs = part.role is Role.PROSE and rng.random() < _error_rate(part.text)
-    return _sparing(misspell, part.text, rng) if errs else part.text
+def _typed(part: str, rng: random.Random, misspell: Misspell) -> str:
+    errs = isinstance(part, Prose) and rng.random() < _error_rate(part)
+    return _sparing(misspell, part, rng) if errs else part
 
 
 def _sparing(misspell: Misspell, text: str, rng: random.Random) -> str:

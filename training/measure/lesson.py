@@ -127,6 +127,7 @@ def _facts_of(corrector: Corrector, chosen: Judged) -> dict[str, Any]:
         "edit": chosen.change + 1,
         "wrong": change.wrong,
         "fixed": change.right,
+        "is_word": change.wrong in corrector.confidence.words.counts,  # as typed, in another sentence
         "others": [[each.wrong, each.right] for each in sentence.changes if each is not change],
         "confidence": probability(change.confidence, sentence.minimum_confidence),
         "character": sentence.text[row],

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.activations.replacements import Rows, intervened
+from model.analysis.kinds import slots
 from model.analysis.model_editing import (
     KEY_PAIRS,
     KIND,
@@ -36,6 +37,8 @@ from model.trace.trace import ATTENTION_KINDS
 
 # Other beginnings of a sentence whose mistake an edit was made from.
 OPENINGS = ("그런데 ", "아마 ", "내 생각에는 ", "어제 들었는데 ", "친구 말로는 ", "다시 말하지만 ")
+# Kinds of spaces between any words; other kinds of spaces have one rule each.
+ANY_WORDS = frozenset(("words_apart", "parted", "one_word", "one_word_verb"))
 SAME_KIND = 12  # pairs of the same article that are read
 
 
@@ -235,15 +238,41 @@ def behind_openings(pair: Pair) -> list[Pair]:
 
 
 def same_mistake(pair: Pair) -> list[Pair]:
-    """Our own other sentences with mistakes of the pair's articles: whether the mistake was learned."""
+    """Our own other sentences with a mistake of the pair, by its article: whether the mistake was learned."""
     kinds = set()
     for change in find_changes(*pair):
         before, after = pair.wanted[: change.target_start], pair.wanted[change.target_end :]
         article = article_of(change.wrong, change.right, before, after)
-        # A kind of certain misspellings holds words that have nothing else in common.
-        kinds |= {article.kind} if article and not norm_kinds()[article.kind].is_certain else set()
-    own = [each for kind, each in own_pairs() if kind in kinds and each.wrong != each.wanted and each != pair]
-    return list(dict.fromkeys(own))[:SAME_KIND]
+        # Letters of a kind of certain misspellings are in words that have nothing else in common.
+        if article and (" " in change.wrong + change.right or not norm_kinds()[article.kind].is_certain):
+            kinds.add(article.kind)
+    own = [(kind, each) for kind, each in own_pairs() if kind in kinds and each.wrong != each.wanted]
+    found = [each for kind, each in own if each != pair and _mended(pair, kind) & _mended(each, kind)]
+    return list(dict.fromkeys(found))[:SAME_KIND]
+
+
+def _mended(pair: Pair, kind: str) -> set[tuple[str, ...]]:
+    """What tells the mistakes of a kind apart: the letters that are mended, or the words beside a space.
+
+    >>> sorted(_mended(Pair("그 첫수업에", "그 첫 수업에"), "words_apart"))
+    [('before', '첫'), ('behind', '수업')]
+    >>> _mended(Pair("할께", "할게"), "plain_ending")
+    {('ㄲㄱ',)}
+    """
+    found: set[tuple[str, ...]] = set()
+    for change in find_changes(*pair):
+        wrong, right = change.wrong, change.right
+        if " " not in wrong + right:
+            letters = zip(slots(wrong), slots(right), strict=False)
+            found.add(tuple("".join(each) for each in letters if each[0] != each[1]) or (wrong, right))
+        elif kind in ANY_WORDS:
+            parted, joined = (pair.wanted, change.target_start), (pair.wrong, change.source_start)
+            text, start = parted if " " in right else joined
+            found.add(("before", text[:start].rpartition(" ")[2]))
+            found.add(("behind", text[start:].lstrip().partition(" ")[0][:2]))
+        else:
+            found.add((" ",))
+    return found
 
 
 def changed_heads(corrector: Network, pair: Pair, intervention: Intervention) -> tuple[HeadChange, ...]:

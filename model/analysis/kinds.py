@@ -176,10 +176,10 @@ def _carries(moved: tuple[str, str], kept: tuple[str, str]) -> bool:
 def _is_one_jamo(wrong: str, right: str) -> bool:
     if not all(is_hangul(c) or c.isspace() for c in wrong + right):
         return False
-    slots = _slots(wrong), _slots(right)
-    if len(slots[0]) == len(slots[1]) and sum(a != b for a, b in zip(*slots, strict=True)) == 1:
+    both = slots(wrong), slots(right)
+    if len(both[0]) == len(both[1]) and sum(a != b for a, b in zip(*both, strict=True)) == 1:
         return True
-    return OSA.distance(*("".join(STROKES.get(jamo, jamo) for jamo in each) for each in slots)) <= 1
+    return OSA.distance(*("".join(STROKES.get(jamo, jamo) for jamo in each) for each in both)) <= 1
 
 
 def _is_stray_coda(wrong: str, right: str) -> bool:
@@ -194,7 +194,7 @@ def _is_stray_coda(wrong: str, right: str) -> bool:
     return start == other and coda not in _HEARD_LETTERS and not in_use
 
 
-def _slots(text: str) -> list[str]:
+def slots(text: str) -> list[str]:
     """Initial, medial and final of each syllable ("" without a coda); other characters as they are."""
     return [jamo for c in text for jamo in (decompose(c) if is_syllable(c) else (c,))]
 

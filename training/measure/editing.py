@@ -48,11 +48,11 @@ from training.documents.render import content
 from training.documents.tables import Sources
 from training.measure.evaluate import load_corrector
 from training.measure.report import write_numbers
-from training.noise.norm import norm_counterexample, norm_pair
+from training.noise.norm import norm_counterexample, norm_pair, practices
 from training.options import knob, read_options, with_options_of
 
 SEED = 0
-MORE_PAIRS = 1000  # of editing.csv, beside those of the keys and the others: for the same mistake elsewhere
+LEAST_OF_KIND = 6  # pairs for the same mistake elsewhere, of the held-out words of a kind and of the others
 LONGEST = 60  # characters of a sentence of the study
 SPACE_SHARE = 0.5  # at most, of the pairs: three of four mistakes of one character are spaces
 MOST_ELSEWHERE = 8  # of other people's sentences with the same mistake
@@ -64,10 +64,16 @@ Row = dict[str, Any]
 def make_pairs() -> Iterator[tuple[str, str, str]]:
     """(kind, wrong, right) of our own sentences, every second of the first ones without a mistake."""
     rng = random.Random(SEED)
-    for number in range(KEY_PAIRS + OTHER_PAIRS + MORE_PAIRS):
-        is_right = number < KEY_PAIRS + OTHER_PAIRS and number % 2
-        made = (norm_counterexample if is_right else norm_pair)(rng, held_out=bool(number // 2 % 2))
+    for number in range(KEY_PAIRS + OTHER_PAIRS):
+        made = (norm_counterexample if number % 2 else norm_pair)(rng, held_out=bool(number // 2 % 2))
         yield made.name, made.wrong, made.right
+    for held_out in (False, True):
+        for practice in practices(held_out):
+            # Numbers of its own: a word of another kind changes no pair of this one.
+            rng = random.Random(f"{SEED} {practice.kind.name} {held_out}")
+            for _ in range(max(LEAST_OF_KIND, round(practice.weight)) if practice.has_mistakes else 0):
+                made = norm_pair(rng, held_out, practice)
+                yield made.name, made.wrong, made.right
 
 
 @click.command("editing-pairs")

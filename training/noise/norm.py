@@ -94,14 +94,17 @@ class NormPractice:
         return bool(self.entries or self.sentences)
 
 
-def norm_pair(rng: random.Random, held_out: bool = False) -> NormPair:
+def norm_pair(rng: random.Random, held_out: bool = False, practice: NormPractice | None = None) -> NormPair:
     """Draw one mistake of a word or in a sentence that is practised, or of those that are ``held_out``.
+
+    Args:
+        practice: One of ``practices(held_out)``; without it one is drawn.
 
     >>> pair = norm_pair(random.Random(0))
     >>> pair.wrong != pair.right
     True
     """
-    practice = _draw(rng, held_out, mistaken=True)
+    practice = practice or _draw(rng, held_out, mistaken=True)
     return _pair(*_mistaken(practice, rng, held_out), practice, rng)
 
 

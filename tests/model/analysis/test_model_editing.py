@@ -1,5 +1,7 @@
 """Edits of the shipped network: a pair is learned, little else changes, and the weights stay as they are."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -169,8 +171,21 @@ def test_the_same_mistake_is_that_of_the_article_in_other_sentences():
     assert behind_openings(pair)[0] == Pair("그런데 깨끗히 닦아라.", "그런데 깨끗이 닦아라.")
     own = same_mistake(pair)
     assert own and all("히" in each.wrong and pair.wrong not in each.wrong for each in own)
-    own = same_mistake(Pair("첫만남을 기억한다.", "첫 만남을 기억한다."))
+    own = same_mistake(Pair("느낀바가 많다.", "느낀 바가 많다."))
     assert len(own) == len(set(own)) == SAME_KIND  # our sentences hold some of them twice
+
+
+@pytest.mark.parametrize(
+    ("wrong", "wanted", "shared"),
+    [
+        ("무리없이 끝났다.", "무리 없이 끝났다.", " [없있]"),
+        ("새가방을 샀다.", "새 가방을 샀다.", "새 "),  # not 헌 신발 of the same article
+        ("곧 만날려고 한다.", "곧 만나려고 한다.", "려"),  # as 읽음 for 읽슴 by the same article
+    ],
+)
+def test_the_same_mistake_has_the_same_letters_or_a_word_of_the_space(wrong, wanted, shared):
+    own = same_mistake(Pair(wrong, wanted))
+    assert own and all(re.search(shared, each.wanted) for each in own)
 
 
 def test_our_own_sentences_are_those_that_the_command_makes():

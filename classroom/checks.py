@@ -56,6 +56,12 @@ class Facts:
         return rows[fixed if len(rows) == len(self.change.right) else 0]
 
     @property
+    def typed(self) -> str:
+        """The typed token in the place of the one that is written in ``row``."""
+        wrong, _ = self.change.mistake
+        return self.trace.source_tokens[min(self.change.source_start + wrong, self.source)]
+
+    @property
     def weights(self) -> np.ndarray:
         """(S,) the attention weights of the head at ``place`` in that row."""
         return self.trace.attention("cross_attention")[self.place][self.row]
@@ -71,21 +77,26 @@ class Check:
     """One question.
 
     ``kind`` names its text and its hint, ``values`` fill them; ``right`` is the place of the right option.
+    ``is_of_change``: whether a right token is that of the change, as typed or as written.
     """
 
     kind: str
     values: tuple[tuple[str, str], ...]
     options: tuple[str, ...]
     right: int
+    is_of_change: bool | None = None
 
     def is_right(self, option: int) -> bool:
         return option == self.right
 
     @property
-    def idea(self) -> str | None:
-        """The right option where it is no token or number of the sentence: words, or a kind of attention."""
+    def idea(self) -> str | bool | None:
+        """The right option where it is no token or number of the sentence: words, or a kind of attention.
+
+        Of a token, whether it is that of the change.
+        """
         right = self.options[self.right]
-        return right if right in WORDS or self.kind == "kind_needed" else None
+        return right if right in WORDS or self.kind == "kind_needed" else self.is_of_change
 
 
 def alike(checks: Sequence[Check], others: Sequence[Check]) -> bool:
@@ -94,7 +105,7 @@ def alike(checks: Sequence[Check], others: Sequence[Check]) -> bool:
     Only then does a class that has learned from one of them know the answers about the other.
     """
 
-    def told(some: Sequence[Check]) -> list[tuple[str, int, str | None]]:
+    def told(some: Sequence[Check]) -> list[tuple[str, int, str | bool | None]]:
         return [(each.kind, len(each.options), each.idea) for each in some]
 
     return told(checks) == told(others)
@@ -206,8 +217,9 @@ def second(facts: Facts) -> Check | None:
     others = [(token, share) for token, share in known if token != _written(facts)][:OPTIONS]
     if not others or others[0][1] < LEAST_SECOND:  # which of those that were never likely: only to be guessed
         return None
-    options = sorted(token for token, _ in others)
-    return Check("second", (("token", _written(facts)),), tuple(options), options.index(others[0][0]))
+    options, token = sorted(token for token, _ in others), others[0][0]
+    values = (("token", _written(facts)),)
+    return Check("second", values, tuple(options), options.index(token), token == facts.typed)
 
 
 def least_sure(facts: Facts) -> Check | None:
@@ -218,7 +230,9 @@ def least_sure(facts: Facts) -> Check | None:
     count = len(facts.trace.target_tokens) - 1
     places = sorted(int(place) for place in np.argsort(said[:count], kind="stable")[:OPTIONS])
     options = tuple(token_at(facts.trace.target_tokens, place) for place in places)
-    return Check("least_sure", (), options, places.index(int(said[:count].argmin())))
+    least = int(said[:count].argmin())
+    is_of_change = facts.change.target_start <= least < facts.change.target_end
+    return Check("least_sure", (), options, places.index(least), is_of_change)
 
 
 def named(head: Head) -> str:

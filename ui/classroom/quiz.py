@@ -182,7 +182,8 @@ def show(mine: Membership, state: State, quiz: Quiz) -> None:
             with st.container(key=f"class_quiz_{number}", gap="small"):
                 _ask(mine, quiz, number, check, number in done)
             done |= {number} if _tried(quiz, number) is not None else set()
-    markup.paragraph(say("class_quiz_done", done=len(done), count=len(checks)), "note")
+    if not mine.teaches:  # above are the numbers of the class
+        markup.paragraph(say("class_quiz_done", done=len(done), count=len(checks)), "note")
 
 
 def _sentence(seen: SentenceState | None) -> tuple[str, list[tuple[int, int, str]]]:

@@ -5,6 +5,7 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.boxes import box
 from tests.browser.visit import PATIENCE, expect_settings, figure, settle, wait_until, write
 from ui.components.widgets import STOPS
 from ui.wording import table
@@ -108,6 +109,19 @@ def test_the_welcome_covers_no_picture_that_cannot_be_scrolled_above_it(stranger
     page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, main.scrollHeight)")
     last = page.locator(".st-key-more").bounding_box()
     assert last["y"] + last["height"] <= top
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844), (844, 390)])
+def test_no_number_of_a_change_lies_over_a_text_that_is_in_sight(stranger, width, height):
+    page = stranger(width, height)
+    text = "나 낼 학교 못갈거같애 감기걸렷어. 내가 갈께 기다려 밧데리 좀"
+    write(page, text)
+    expect_settings(page, sentence=text)
+    page.locator(".correction .change").last.click()
+    page.locator(".st-key-three_mattered button:enabled:visible").wait_for()
+    settle(page)
+    written, numbers = (box(page, each) for each in (".correction .corrected", ".st-key-three_numbers"))
+    assert written.bottom <= numbers.top + 1
 
 
 def test_closing_the_welcome_moves_nothing_and_another_window_uses_its_room(stranger):

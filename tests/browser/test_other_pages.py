@@ -70,6 +70,13 @@ def test_one_look_takes_in_every_picture_and_all_parts_of_a_step(look_at, path, 
     assert outside(look_at(path, width=width, height=768), *shown) == []
 
 
+def test_a_phone_shows_the_whole_texts_of_the_snapshots(look_at):
+    table = look_at("growing?sentence=나 낼 학교 못갈거같애 감기걸렷어", width=390).locator(
+        ".st-key-growing_texts"
+    )
+    assert table.locator(".numbers").evaluate("table => table.scrollWidth <= table.clientWidth")
+
+
 @pytest.mark.parametrize(("path", "width"), [("masks?lang=en", 1366), ("masks?lecture=1", 1920)])
 def test_the_rows_of_the_three_masks_stand_at_the_same_heights(look_at, path, width):
     page = look_at(path, width=width)

@@ -17,7 +17,7 @@ from ui.asking import loaders, models
 from ui.components import figures
 from ui.parts import model_card
 from ui.sentence import stage
-from ui.sentence.decisions import within_limit
+from ui.sentence.decisions import show_sentence
 from ui.shell import address, controls, header, markup
 from ui.wording import say
 from viz.browser.texts import map_texts
@@ -32,16 +32,15 @@ def main() -> None:
     header.begin("growing")
     header.tools()
     entry = next((each for each in loaders.list_entries() if each.name == MODEL), None)
-    corrector = models.load_corrector(entry)
-    text = within_limit(address.get("sentence"))
-    if entry is None or corrector is None:
-        return
-    if not text.strip():
-        st.info(say("sentence_none"))
+    corrector, chosen = models.load_corrector(entry), models.load_corrector(models.chosen())
+    if entry is None or corrector is None or chosen is None:
         return
     with models.error_shown():
+        sentence = show_sentence(chosen)  # of several the one that is open on the other pages, too
+        if sentence is None:
+            return
         with st.spinner(say("growing_working")):
-            found = corrector.ask(questions.grown, text)
+            found = corrector.ask(questions.grown, sentence.source)
         if not found:
             st.info(say("sentence_none"))
             return
@@ -184,7 +183,8 @@ def _show_texts(found: tuple) -> None:
         {say("growing_text"): [say("without_no_end") if each.is_unfinished else each.text for each in found]},
         index=pd.Index([f"{each.step:,}" for each in found], name=say("history_step")),
     )
-    markup.table(rows, say("growing_text"))
+    with st.container(key="growing_texts"):  # sentences, not numbers
+        markup.table(rows, say("growing_text"))
 
 
 main()

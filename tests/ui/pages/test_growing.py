@@ -18,10 +18,10 @@ SENTENCE = "고갱이 왔다"
 STEPS = (0, 96, 2000)
 
 
-def that_answers(found: tuple[Grown, ...]) -> FakeCorrector:
-    """A corrector whose snapshots answer ``found``."""
+def that_answers(found: tuple[Grown, ...], asked: list[str] | None = None) -> FakeCorrector:
+    """A corrector whose snapshots answer ``found``, and note in ``asked`` of which sentence."""
     corrector = FakeCorrector()
-    corrector.ask = lambda question, text: found
+    corrector.ask = lambda question, text: (asked if asked is not None else []).append(text) or found
     return corrector
 
 
@@ -70,6 +70,13 @@ def test_another_role_is_followed_and_every_head_has_one_in_the_end(open_app, gr
     assert all(head in html(app) for head in heads)
     app = open_app("growing", sentence=SENTENCE, kind="decoder_attention", grown_role="next")
     assert app.selectbox(key="control_grown_role").value == "own"  # the decoder cannot look ahead
+
+
+def test_of_several_sentences_the_open_one_is_shown(open_app, grown, correctors):
+    asked = []
+    correctors["growing-up"] = that_answers(grown, asked)
+    app = open_app("growing", sentence=f"나무가 크다. {SENTENCE}", part="2")
+    assert asked == [SENTENCE] and SENTENCE in html(app)
 
 
 def test_a_film_and_a_sentence_that_is_none(open_app, grown):

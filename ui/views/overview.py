@@ -49,7 +49,7 @@ def draw(
     """
     framed = state.selection.heads(state.trace) if framed is None else framed
     if may_switch_off(state):
-        markup.paragraph(say("overview_corner"), "key corner")
+        markup.paragraph(say("overview_corner"), f"key corner {_order_of(state)}")
     figures.draw(
         _figure(state, rank(state, _order_of(state)), framed, nats, without_each(state)),
         "overview",

@@ -116,6 +116,7 @@ def _values_of(facts: Mapping[str, Any], language: str) -> dict[str, Any]:
         **facts,
         **{f"{name}_told": _named(head, language) for name, head in named.items()},
         "rule": facts["rule"][language].rstrip("."),
+        "also": words_of(language)["sentence"]["also"].format(**facts) if facts["is_word"] else "",
         "article": facts["article"] if language == "ko" else in_english(facts["article"]),
         "row": facts["step"] - 1,
         "beyond_column": facts["beyond"]["position"] - 1,

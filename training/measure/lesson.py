@@ -115,7 +115,7 @@ def _facts_of(corrector: Corrector, chosen: Judged) -> dict[str, Any]:
     (sentence,) = corrector.correct(chosen.typed).sentences
     change, trace = sentence.changes[chosen.change], sentence.trace
     row = change.target_start + change.mistake[1]
-    article = _article_of(sentence, chosen.change)
+    article, confidence = _article_of(sentence, chosen.change), corrector.confidence
     assert article is not None, "only sentences with an article are candidates"
     return {
         "article": article.article,
@@ -127,7 +127,8 @@ def _facts_of(corrector: Corrector, chosen: Judged) -> dict[str, Any]:
         "edit": chosen.change + 1,
         "wrong": change.wrong,
         "fixed": change.right,
-        "is_word": change.wrong in corrector.confidence.words.counts,  # as typed, in another sentence
+        # As typed, in another sentence.
+        "is_word": confidence is not None and change.wrong in confidence.words.counts,
         "others": [[each.wrong, each.right] for each in sentence.changes if each is not change],
         "confidence": probability(change.confidence, sentence.minimum_confidence),
         "character": sentence.text[row],

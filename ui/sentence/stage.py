@@ -21,6 +21,7 @@ from ui.views.view import (
     needs_probabilities,
 )
 from ui.wording import say
+from viz.labels import CERTAIN, IMPOSSIBLE
 
 MEAN, FIRST = "mean", "1"
 MOST_BUTTONS = 10  # layers and heads side by side at 1366 pixels; more are chosen from lists
@@ -165,9 +166,12 @@ def show_view(stage: Stage, view: View, state: SentenceState) -> None:
     values = controls.values(view.settings)
     with stage.told:
         intervened = view.intervenes and view.message(state) is None
-        markup.told(view.describe(state, values), "intervened" if intervened else "")
+        sentence = view.describe(state, values)
+        markup.told(sentence, "intervened" if intervened else "")
     with stage.picture:
         view.draw(state, values)
+        if any(f"{end} (" in sentence for end in (CERTAIN[1], IMPOSSIBLE[1])):
+            markup.paragraph(say("steps_odds"), "note")
 
 
 def show_more(stage: Stage, view: View, state: SentenceState, popovers: tuple) -> bool:

@@ -56,6 +56,7 @@ _TEXTS = {
     "steps_earlier": ("count",),
     "steps_candidates": (),
     "steps_produced": (),
+    "steps_odds": (),
     "steps_less_probable": ("best", "best_probability", "token", "probability"),
     "steps_change": ("change",),
     "steps_fix": (),

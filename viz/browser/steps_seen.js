@@ -39,9 +39,11 @@ function seenAt(data, row) {
 
 /** The two panels of bars of a step. */
 function panelsOf({ texts }, { candidates, note, decision }) {
+  const odds = [...candidates, ...decision.bars].some(({ text }) => text.includes("("));
+  const notes = [decision.note, odds && texts.steps_odds].filter(Boolean);
   return [
     { name: "candidates", title: texts.steps_candidates, bars: candidates, note },
-    { name: "decision", ...decision },
+    { name: "decision", ...decision, note: notes.join(" ") },
   ];
 }
 

@@ -131,6 +131,8 @@ OTHER_WORDS = {  # a second Korean word for a thing that has one already -> the 
     "보는 쪽": "보는 곳",
     "옳은 문장": "맞는 문장",
     "휴대전화": "휴대 전화",
+    # In dark the strongest colour is the palest one.
+    **{f"{shade} 칸": "값의 부호, 색이 강한 칸" for shade in ("붉은", "푸른", "진한", "짙은")},
 }
 
 

@@ -4,8 +4,9 @@ Loads neither TensorFlow nor Keras.
 
 The page's process keeps answers, in one cache for each question, as large as the question declares. If a
 worker dies, its question is sent once more, then EngineDiedError is raised. Too many waiting questions
-raise EngineBusyError, after PATIENCE seconds EngineSlowError. Errors are not kept, so the next run of a
-page asks again. Of several workers the question goes to one with the model in memory.
+raise EngineBusyError, after PATIENCE seconds EngineSlowError; a long question has LONG_PATIENCE times as
+many. Errors are not kept, so the next run of a page asks again. Of several workers the question goes to one
+with the model in memory.
 """
 
 import atexit
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 MODELS_IN_MEMORY = 4  # of each worker
 MOST_QUESTIONS = 128  # that may wait for one model in a worker; the next gets EngineBusyError
 PATIENCE = 60.0  # seconds for one answer, the start of a worker included
+LONG_PATIENCE = 3  # times as many for a long question: an experiment on a slow machine takes a minute
 
 
 class Engine:
@@ -185,7 +187,8 @@ class Engine:
         # one's 5 ms of Python.
         with self._who_answers(key, question) as links, self.while_waiting():
             message = Message(key, question.name, asked)
-            return self._cache(question).get((key, asked), lambda: self._ask(message, links))
+            patience = self._patience * (LONG_PATIENCE if question.is_long else 1)
+            return self._cache(question).get((key, asked), lambda: self._ask(message, links, patience))
 
     def ask_ahead(
         self, key: ModelKey, question: Question[P, R], *arguments: P.args, **named: P.kwargs
@@ -265,8 +268,10 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, message: Message, links: "Sequence[Link | RemoteLink]") -> tuple[Any, int]:
-        deadline = time.monotonic() + self._patience
+    def _ask(
+        self, message: Message, links: "Sequence[Link | RemoteLink]", patience: float
+    ) -> tuple[Any, int]:
+        deadline = time.monotonic() + patience
         for _ in range(2):  # a question whose worker died is sent once more
             link = min(links, key=lambda link: (link.is_lost, not link.has(message.key), link.under_way))
             try:

@@ -4,13 +4,15 @@ import json
 import pickle
 import shutil
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from engine import questions
-from engine.client import Engine
+from engine.client import Engine, model_key
 from engine.questions import ROUNDS
 from engine.records import EngineDiedError, EngineError, EngineSlowError, pack, unpack
 from model import ModelFolderError
@@ -241,6 +243,21 @@ def test_nothing_is_left_after_closing():
 def test_an_answer_that_does_not_come_in_time():
     with Engine.start([SPELLER], patience=0.0) as engine, pytest.raises(EngineSlowError):
         engine.open(SPELLER).correct("가나")
+
+
+def test_an_experiment_has_more_time_than_a_correction():
+    """Else an answer that would come is given up, and the same question asked again."""
+    left = []
+
+    def ask(message, deadline):
+        left.append(round(deadline - time.monotonic()))
+        return (), 0
+
+    link = SimpleNamespace(is_lost=False, under_way=0, has=lambda key: True, ask=ask, close=lambda: None)
+    with Engine([link], patience=20.0) as engine:
+        for question in (questions.trace, questions.grown):
+            engine.ask(model_key(SPELLER), question, "가나")
+    assert left == [20, 60]
 
 
 @pytest.mark.parametrize("wanted", ["0", "-1", "two", "1.5"])

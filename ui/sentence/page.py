@@ -118,7 +118,6 @@ class OpenSentence:
     """A text with its correction, and the state that the open view shows. None without a picture."""
 
     corrector: loaders.EngineCorrector | None = None
-    status: DeltaGenerator | None = None  # where the page says so if no answer came
     view: View | None = None
     state: SentenceState | None = None
 
@@ -184,7 +183,7 @@ def _show_text(places: Places, tabs: Tabs, entrance: bool) -> tuple[OpenSentence
 
     def draw() -> None:
         if written.view is not None and written.state is not None:
-            with models.error_shown_in(written.status or places.writing):
+            with models.error_shown_in(places.stage.told):  # in the place of what did not come, over nothing
                 show_pictures(places.heads, places.stage, written.view, written.state)
 
     with places.writing:
@@ -228,7 +227,7 @@ def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
             doing = Doing(tests=verified_explanation.suits(corrector.config), keeps_words=told is None)
             sentence, change = show_correction(correction, doing, text[len(correction.source) :], told)
             models.show_remarks(typed, correction, corrector)
-    found = OpenSentence(corrector, status)
+    found = OpenSentence(corrector)
     if sentence is None:
         return found
     runs.behind_texts()

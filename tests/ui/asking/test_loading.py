@@ -199,6 +199,8 @@ def test_a_view_without_an_answer_leaves_the_correction(
     monkeypatch.setattr(correctors["transformer"], "ask", failing(error))
     app = open_app(sentence=OTHER, view="numbers")
     assert messages(app) == [KO[message]]
+    (told,) = [part for part in app._tree if getattr(getattr(part, "proto", None), "id", "").endswith("told")]
+    assert [each.value for each in (*told.warning, *told.info)] == [KO[message]]  # not over the heads
     assert words(app) == [("고갱이", "고객이")]
     assert ("ask_again" in [each.key for each in app.button]) == again
 

@@ -12,7 +12,7 @@ import transformers as hf
 
 from examples.hugging_face_networks import END, GROUPED, MARK_IDS, NARROW, PAD, START, trained
 from model import Intervention, from_transformers, laboratory_of
-from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
+from model.stored.config import GRADIENTS, INTERVENTIONS, STREAM
 
 TOKENIZER = trained("bytes")
 SIZE = {"vocab_size": len(TOKENIZER)}
@@ -148,9 +148,7 @@ def test_it_has_a_laboratory_or_says_what_is_missing(family):
             laboratory_of(model, TOKENIZER)
         return
     lab = laboratory_of(model, TOKENIZER)
-    assert lab.config.abilities == {INTERVENTIONS, GRADIENTS} | (
-        {MIXING, STREAM} if why == STREAMED else set()
-    )
+    assert lab.config.abilities == {INTERVENTIONS, GRADIENTS} | ({STREAM} if why == STREAMED else set())
     source, target = lab.tokenizer.encode_source("the cat"), lab.tokenizer.encode_target(" a dog")
     size = lab.laboratory.sizes["decoder_attention"]
     off = Intervention(off={("decoder_attention", size.layers - 1, n) for n in range(size.heads)})

@@ -23,6 +23,7 @@ from examples.hugging_face_networks import (
     trained,
 )
 from model import Intervention, from_transformers, laboratory_of
+from model.activations.token_network import insides_of, zero_values
 from model.analysis import (
     Edit,
     contrast_of_row,
@@ -34,7 +35,7 @@ from model.analysis import (
 from model.analysis.attribution_methods import METHODS, added_vectors
 from model.analysis.contributions import methods_of
 from model.analysis.head_effects import mean_outputs
-from model.stored.config import MIXING
+from model.stored.config import STREAM
 from model.trace.interventions import Head, ZeroedValue
 
 ROW = 2
@@ -158,7 +159,7 @@ def test_a_head_that_is_off_may_put_out_its_mean(case):
     """All rows of the last layer's head then get the mean; the sum over rows stays."""
     head, size = Head(case.kind, 1, 0), case.lab.laboratory.sizes[case.kind]
     means = {case.kind: np.ones((size.layers, size.heads, 16 // size.heads), np.float32)}
-    if MIXING in case.lab.config.abilities:
+    if STREAM in case.lab.config.abilities:
         means = mean_outputs(case.lab, *case.texts)
     found = case.logits(Intervention(off={head}, means=means))
     assert np.abs(found - case.logits(Intervention(off={head}))).max() > 1e-3
@@ -247,11 +248,9 @@ def test_what_the_keys_add_is_the_output_of_the_attention(case):
 
     Llama's heads share values in pairs.
     """
-    if MIXING not in case.lab.config.abilities:
-        with pytest.raises(ValueError, match="hold inside is not known from outside"):
-            case.lab.laboratory.insides(*case.ids)
+    if STREAM not in case.lab.config.abilities:
         return
-    insides, seen = case.lab.laboratory.insides(*case.ids), []
+    insides, seen = insides_of(case.lab.patched, *case.ids), []
     hook = case.attention().register_forward_hook(lambda *called: seen.append(called[-1][0][0].numpy()))
     case.plain_logits()
     hook.remove()
@@ -277,13 +276,13 @@ def test_a_zeroed_value_changes_what_its_layer_puts_out(name):
     (attention.c_attn if fused else attention.v_proj).register_forward_hook(zero)
     case.plain_logits()
     expected = 1 - torch.nn.functional.cosine_similarity(*outputs, dim=-1)
-    found = opened(name).lab.laboratory.zeroed(*case.ids).decoder[1, :, place]
+    found = zero_values(opened(name).lab.patched, *case.ids).decoder[1, :, place]
     np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
     assert found.max() > 1e-3
 
 
 def test_all_questions_are_answered(case):
-    refused = () if MIXING in case.lab.config.abilities else ("norms", "alti", "value_zeroing")
+    refused = () if STREAM in case.lab.config.abilities else ("norms", "alti", "value_zeroing")
     assert methods_of(case.lab) == tuple(name for name in METHODS if name not in refused)
     contrast = contrast_of_row(case.lab, *case.texts, ROW)
     for method in {"attention", "rollout", "norms", "alti", "value_zeroing"} - {*refused}:
@@ -362,7 +361,7 @@ def test_layers_that_scale_what_they_add_have_no_such_methods():
     for scale in (1.0, 0.5):
         config = GraniteConfig(vocab_size=len(BYTES), **NARROW, residual_multiplier=scale)
         abilities = laboratory_of(grown(GraniteForCausalLM(config), 8), BYTES).config.abilities
-        assert (MIXING in abilities) == (scale == 1)
+        assert (STREAM in abilities) == (scale == 1)
 
 
 def test_the_weight_of_a_token_left_out_goes_to_the_others_and_to_the_sink():

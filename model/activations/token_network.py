@@ -97,18 +97,6 @@ class Passes(Protocol):
         """
         ...
 
-    def insides(self, source: Ids, target: Ids) -> Insides:
-        """The weights (L, H, Q, K), values and residual stream of one plain pass, and projections."""
-        ...
-
-    def zeroed(self, source: Ids, target: Ids) -> Zeroed:
-        """The cosine distance of each decoder layer's output without the values of one position.
-
-        Only that layer is changed; its input is that of the plain pass. Source: Mohebbi, Zuidema, Chrupała &
-        Alishahi (EACL 2023), section 3.
-        """
-        ...
-
 
 class Laboratory:
     """``Passes`` by the NumPy walk.
@@ -155,12 +143,6 @@ class Laboratory:
             self.walk, (source, target), shares, lambda passed: (passed.score(*tokens), difference), row
         )
 
-    def insides(self, source: Ids, target: Ids) -> Insides:
-        return insides(self.walk, source, target)
-
-    def zeroed(self, source: Ids, target: Ids) -> Zeroed:
-        return zeroed(self.walk, source, target)
-
     def _changes(
         self, sources: Sequence[Ids], interventions: Sequence[Intervention]
     ) -> list[dict[str, Replacement]]:
@@ -194,8 +176,8 @@ class _Drafts:
         self._memory = None if self._memory is None else self._memory[rows]
 
 
-def insides(walk: ActivationWalk, source: Ids, target: Ids) -> Insides:
-    """``Passes.insides`` of any network that can be walked: weights (L, H, Q, K) by kind, and so on."""
+def insides_of(walk: ActivationWalk, source: Ids, target: Ids) -> Insides:
+    """The weights (L, H, Q, K), values and residual stream of one plain pass, and projections."""
     kinds = [kind for kind in ATTENTION_KINDS if walk.layers(kind_side(kind)) and walk.has(kind)]
     values = {kind: tap(kind, "value") for kind in kinds}
     residuals = {side: tap(side, "residual") for side in ATTENTIONS}
@@ -216,8 +198,14 @@ def insides(walk: ActivationWalk, source: Ids, target: Ids) -> Insides:
     )
 
 
-def zeroed(walk: ActivationWalk, source: Ids, target: Ids) -> Zeroed:
-    """``Passes.zeroed`` (L, Q, K) of a network that can be walked; a decoder alone reads all positions."""
+def zero_values(walk: ActivationWalk, source: Ids, target: Ids) -> Zeroed:
+    """The cosine distance (L, Q, K) of each decoder layer's output without the values of one position.
+
+    Only that layer is changed; its input is that of the plain pass. A decoder alone reads all positions.
+
+    Reference:
+        Mohebbi, Zuidema, Chrupała & Alishahi (EACL 2023), section 3.
+    """
     read = walk.taps(source, target, ["memory", "decoder_residual"])
     counts = dict(
         zip(ATTENTIONS["decoder"], (read["decoder_residual"].shape[1], len(read["memory"])), strict=True)

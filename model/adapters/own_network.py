@@ -19,7 +19,7 @@ from model.adapters.trace_building import Token, names
 from model.correction.answers import Network
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Intervening
-from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM, TracedConfig
+from model.stored.config import GRADIENTS, INTERVENTIONS, STREAM, TracedConfig
 from model.text.changes import Change, find_rewriting
 from model.text.tokenizer import normalise, split_sentences
 from model.trace.interventions import Intervention
@@ -190,7 +190,7 @@ class OwnNetwork(RewritingNetwork, Intervening):
     def __init__(self, name: str, passes: OwnPasses, missing: ValueError | None = None):
         self.name, self._passes = name, passes
         self.tokenizer: Any = passes.texts
-        abilities = [INTERVENTIONS, GRADIENTS, *([] if missing else [MIXING, STREAM])]
+        abilities = [INTERVENTIONS, GRADIENTS, *([] if missing else [STREAM])]
         self.config = TracedConfig(
             frozenset(abilities),
             why_no_stream="" if missing is None else str(missing),

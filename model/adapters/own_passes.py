@@ -16,13 +16,12 @@ from typing import Any, Protocol, TypedDict
 import numpy as np
 
 from model.activations.drafting import Pass, Produced
-from model.activations.token_network import insides, zeroed
 from model.adapters.alterations import DECODER_KIND, AttentionSize, Ids, altered, check, in_sequence
 from model.adapters.capture import Capture, Tensor, check_same_pass
 from model.adapters.own_stream import OwnStream
 from model.adapters.trace_building import probabilities, warn_of_several
 from model.trace.checks import plain_array
-from model.trace.interventions import Insides, Intervention, Slopes, Zeroed
+from model.trace.interventions import Intervention, Slopes
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 
 PROBE = 7, 5  # S and T of the pass that shows the kind of each attention by its shape
@@ -178,22 +177,6 @@ class OwnPasses:
     def longest(self, source: int) -> int:
         """The most tokens T that are written for S = ``source``."""
         raise NotImplementedError
-
-    def insides(self, source: Ids, target: Ids) -> Insides:
-        """The values and weights of one plain pass.
-
-        Raises ValueError for a network whose layers are not known.
-        """
-        return insides(self._known(), source, target)
-
-    def zeroed(self, source: Ids, target: Ids) -> Zeroed:
-        """As ``Passes.zeroed``. Raises ValueError for a network whose layers are not known."""
-        return zeroed(self._known(), source, target)
-
-    def _known(self) -> OwnStream:
-        if self.stream is None:
-            raise ValueError("what the layers of this network hold inside is not known from outside")
-        return self.stream
 
     def declared(self, attention: np.ndarray) -> Declared:
         """Further fields of the trace of a decoder-only network, with its attention (L, H, N, N)."""

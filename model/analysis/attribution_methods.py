@@ -29,9 +29,10 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from model.activations.token_network import insides_of, zero_values
 from model.analysis.contrasts import AskedRow, CleanRun
 from model.correction.answers import Network
-from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
+from model.stored.config import GRADIENTS, INTERVENTIONS, STREAM
 from model.trace.interventions import Insides, Intervention, Slopes, Zeroed
 from model.trace.trace import AttentionTrace
 
@@ -69,7 +70,7 @@ class AttributedRow(AskedRow):
     @cached_property
     def insides(self) -> Insides:
         """Values (L, H, K, D/H), residual streams and output projections of the pass up to this row."""
-        return self.network.laboratory.insides(*self.ids)
+        return insides_of(self.network.patched, *self.ids)
 
     def slopes(self, points: Sequence[float]) -> Slopes:
         """The derivatives of the score, which may be a metric, by the embeddings."""
@@ -318,7 +319,7 @@ def integrate(slope: Slope) -> tuple[np.ndarray, float]:
 
 
 def _value_zeroing(row: AttributedRow) -> TokenScores:
-    source, before = zeroed_shares(row.network.laboratory.zeroed(*row.ids))
+    source, before = zeroed_shares(zero_values(row.network.patched, *row.ids))
     # A decoder alone has read both texts.
     return _of_one_sequence(row, before) if row.trace.prompt else _last_row((source, before))
 
@@ -372,11 +373,11 @@ def _of_one_sequence(row: AttributedRow, weights: np.ndarray) -> TokenScores:
 
 METHODS: dict[str, AttributionMethod] = {
     "attention": AttributionMethod(_attention, needs=INTERVENTIONS),
-    "norms": AttributionMethod(_norms, needs=MIXING),
+    "norms": AttributionMethod(_norms, needs=STREAM),
     "rollout": AttributionMethod(_rollout),
-    "alti": AttributionMethod(_alti, needs=MIXING),
+    "alti": AttributionMethod(_alti, needs=STREAM),
     "gradient": AttributionMethod(_gradient, signed=True),
     "integrated_gradients": AttributionMethod(_integrated_gradients, PATH, signed=True),
-    "value_zeroing": AttributionMethod(_value_zeroing, EACH_TOKEN, intervenes=True, needs=MIXING),
+    "value_zeroing": AttributionMethod(_value_zeroing, EACH_TOKEN, intervenes=True, needs=STREAM),
     "occlusion": AttributionMethod(_occlusion, EACH_TOKEN, signed=True, intervenes=True, needs=INTERVENTIONS),
 }

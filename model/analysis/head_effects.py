@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.activations.replacements import every_head
+from model.activations.token_network import insides_of
 from model.analysis.contrasts import AskedRow, Edit, contrast_of_edit
 from model.analysis.edits import asked_row, attention_to_edit, changed_rows, in_tokens
 from model.analysis.saving import Result
@@ -262,9 +263,8 @@ def mean_outputs(corrector: Network, source: str, target: str) -> dict[str, np.n
 
     Averaged over a corpus it serves as ``Intervention.means``.
     """
-    insides = corrector.laboratory.insides(
-        corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
-    )
+    ids = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
+    insides = insides_of(corrector.patched, *ids)
     return {
         kind: np.einsum("lhqk,lhkd->lhd", weights, insides.values[kind]) / weights.shape[2]
         for kind, weights in insides.attention.items()

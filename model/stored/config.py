@@ -12,10 +12,9 @@ PROJECTIONS = "projections"  # queries, keys and values
 TAPPED = "taps"  # those arrays of ``model.trace.interventions`` that the config's ``taps`` names
 INTERVENTIONS = "interventions"  # ``model.correction.answers.Intervenes``
 GRADIENTS = "gradients"  # a Transformer whose ``laboratory`` has passes over ids and ``slopes``
-MIXING = "mixing"  # ``insides`` and ``zeroed`` of that laboratory
 STREAM = "stream"  # a residual stream: ``patched`` of ``model.correction.answers.Network``
 INSIDE = "inside"  # all of ``model.correction.answers.Network``
-ABILITIES = (PROJECTIONS, TAPPED, INTERVENTIONS, GRADIENTS, MIXING, STREAM, INSIDE)
+ABILITIES = (PROJECTIONS, TAPPED, INTERVENTIONS, GRADIENTS, STREAM, INSIDE)
 
 
 class NetworkConfig:

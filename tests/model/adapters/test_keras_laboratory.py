@@ -22,6 +22,7 @@ from examples.keras_networks import (
     grouped,
 )
 from model import Intervention, Vocabulary, laboratory_of, trace_keras
+from model.activations.token_network import insides_of, zero_values
 from model.adapters.capture import replaced
 from model.analysis import contrast_of_row, contribution, contribution_rows, head_effects
 from model.analysis.attribution_methods import METHODS, added_vectors
@@ -327,7 +328,7 @@ def test_all_methods_of_a_whole_decoder_are_defined(whole):
 
 def test_what_the_keys_add_is_the_output_of_the_attention(whole):
     """Kobayashi et al. 2020, equation 3: the sum over all keys, and the bias."""
-    insides, model = whole.laboratory.insides(*IDS), whole.laboratory.model
+    insides, model = insides_of(whole.patched, *IDS), whole.laboratory.model
     for number, block in enumerate(model.blocks):
         added = added_vectors(insides, "decoder_attention", number).sum(1)
         found = added + insides.output_biases["decoder_attention"][number]
@@ -343,7 +344,7 @@ def test_a_zeroed_value_changes_what_its_layer_puts_out(whole):
     with replaced(values, "call", lambda *args, **kwargs: project(*args, **kwargs) * kept):
         zeroed = outputs(model, block)
     norms = np.linalg.norm(plain, axis=-1) * np.linalg.norm(zeroed, axis=-1)
-    found = whole.laboratory.zeroed(*IDS).decoder
+    found = zero_values(whole.patched, *IDS).decoder
     np.testing.assert_allclose(found[1, :, PLACE], 1 - (plain * zeroed).sum(-1) / norms, atol=1e-5)
     assert found.max() > 1e-3
 
@@ -358,5 +359,5 @@ def test_a_network_that_scales_what_it_adds_has_no_such_methods():
     model.blocks = [Scaled(False, lambda: Causal(grouped), Gated, layers.LayerNormalization, False)]
     whole = laboratory_of(model, LETTERS)
     assert "norms" not in methods_of(whole)
-    with pytest.raises(ValueError, match="not known from outside"):
-        whole.laboratory.insides(*IDS)
+    with pytest.raises(ValueError, match="method should be one of"):
+        contribution(whole, Edit(PROMPT, WRITTEN, contrast_of_row(whole, PROMPT, WRITTEN, ROW)), "norms")

@@ -22,6 +22,7 @@ from examples.keras_networks import (
 )
 from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
+from model.activations.token_network import insides_of, zero_values
 from model.adapters.own_stream import OwnStream
 from model.analysis import (
     AttentionCell,
@@ -43,7 +44,7 @@ from model.analysis.attribution_methods import added_vectors
 from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
 from model.analysis.path_patching import circuit_edges
-from model.stored.config import MIXING, STREAM
+from model.stored.config import STREAM
 from model.trace.interventions import Head, ZeroedValue
 from tests.model.adapters.test_keras_laboratory import BUILDS, LETTERS, ROW, SOURCE, TARGET, whole_decoder
 from tests.silent_heads import silent_and_off
@@ -72,7 +73,7 @@ def lab(request):
 
 
 def test_the_walk_is_the_network_s_own_pass(lab):
-    assert {STREAM, MIXING} <= lab.config.abilities and lab.why_no_stream == ""
+    assert STREAM in lab.config.abilities and lab.why_no_stream == ""
     kinds = ("encoder_attention", "decoder_attention", "cross_attention")
     walked, trace = lab.patched.taps(*IDS, ["logits", *kinds]), lab.trace(SOURCE, TARGET)
     for kind in kinds:
@@ -108,7 +109,7 @@ def test_every_question_about_the_stream_is_answered(lab):
 
 
 def test_what_layers_hold_inside_gives_the_other_methods(lab):
-    insides = lab.laboratory.insides(*IDS)
+    insides = insides_of(lab.patched, *IDS)
     taps = lab.patched.taps(*IDS, ["encoder_output", "decoder_output"])
     added = added_vectors(insides, "cross_attention", 0).sum(1) + insides.output_biases["cross_attention"][0]
     np.testing.assert_allclose(added, taps["decoder_output"][1], atol=1e-4)
@@ -121,7 +122,7 @@ def test_what_layers_hold_inside_gives_the_other_methods(lab):
 
 def test_a_value_that_is_zero_changes_what_keras_puts_out(lab):
     """With one layer, the zeroed value turns the last stream before the output."""
-    zeroed = lab.laboratory.zeroed(*IDS)
+    zeroed = zero_values(lab.patched, *IDS)
     assert zeroed.cross.shape == (1, 4, 4) and zeroed.decoder.shape == (1, 4, 4)
     np.testing.assert_allclose(np.triu(zeroed.decoder[0], 1), 0, atol=1e-5)  # later tokens are not read
     gone = [Intervention(zeroed=frozenset([ZeroedValue("cross_attention", 0, n)])) for n in range(4)]
@@ -177,7 +178,7 @@ def with_doubled_layers():
 def test_what_is_built_otherwise_is_told_why_and_keeps_the_rest(make, why, kind):
     keras.utils.set_random_seed(1)
     lab = laboratory_of(make(), LETTERS)
-    assert not {STREAM, MIXING} & lab.config.abilities and why in lab.why_no_stream
+    assert STREAM not in lab.config.abilities and why in lab.why_no_stream
     assert lab.config.no_stream == kind
     with pytest.raises(ValueError, match=why):
         direct_logit_attribution(lab, SOURCE, TARGET)
@@ -304,7 +305,7 @@ class Rotating(layers.Layer):
 
 def test_a_rotation_by_hand_is_said_beside_the_layers_of_its_attention():
     lab = whole_decoder(attention=Rotating, norm_first=True)
-    assert not {MIXING, STREAM} & lab.config.abilities
+    assert STREAM not in lab.config.abilities
     assert "does not give its own logits" in lab.why_no_stream
     model = lab.laboratory.model
     inner = [block.attentions[0].inner for block in model.blocks]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from engine.own_model import TracedCorrector
+from model.activations.token_network import insides_of, zero_values
 from model.analysis.attribution_methods import (
     METHODS,
     TOLERATED_GAP,
@@ -130,22 +131,22 @@ def test_a_quadrature_by_hand():
 
 @pytest.fixture(scope="module")
 def tiny(tiny_corrector):
-    return tiny_corrector.laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
+    return tiny_corrector.patched, *tiny_corrector._encode(SENTENCE, TARGET)
 
 
 def test_what_attention_adds_sums_to_its_output(tiny, tiny_corrector):
-    laboratory, source, target = tiny
-    insides = laboratory.insides(source, target)
+    walk, source, target = tiny
+    insides = insides_of(*tiny)
     block = tiny_corrector._network.keras.network.decoder_blocks[1]
     added = added_vectors(insides, "cross_attention", 1).sum(axis=1)
-    memory = laboratory.taps(source, target, ["memory"])["memory"][None]
+    memory = walk.taps(source, target, ["memory"])["memory"][None]
     entered = block.arounds["cross_attention"].enter(insides.entering["cross_attention"][1][None])
     output, _ = block.attentions["cross_attention"](entered, memory)
     np.testing.assert_allclose(added + insides.output_biases["cross_attention"][1], output[0], atol=1e-4)
 
 
 def test_alti_shares_sum_to_one_with_either_normalisation(tiny):
-    insides = tiny[0].insides(*tiny[1:])
+    insides = insides_of(*tiny)
     for scales in (None, {kind: np.ones((2, 16)) for kind in insides.attention}):
         source, before = alti(insides._replace(norm_scales=scales))
         np.testing.assert_allclose(source.sum(axis=1) + before.sum(axis=1), 1, atol=1e-6)
@@ -153,8 +154,7 @@ def test_alti_shares_sum_to_one_with_either_normalisation(tiny):
 
 
 def test_zeroed_values_turn_a_layer_as_much_as_leaving_out_what_they_add(tiny, tiny_corrector):
-    laboratory, source, target = tiny
-    zeroed, insides = laboratory.zeroed(source, target), laboratory.insides(source, target)
+    zeroed, insides = zero_values(*tiny), insides_of(*tiny)
     block, place = tiny_corrector._network.keras.network.decoder_blocks[1], 3
     added = added_vectors(insides, "cross_attention", 1)
     stream = insides.entering["cross_attention"][1] + insides.output_biases["cross_attention"][1]

@@ -6,6 +6,7 @@ Its derivatives are complex steps (Squire & Trapp, SIAM Review 1998), without th
 import numpy as np
 import pytest
 
+from model.activations.token_network import insides_of
 from model.analysis.attribution_methods import integrate, norms, rollout
 from model.analysis.contrasts import Edit, contrast_of_edit
 from model.stored.folder import WEIGHTS_FILE, read_weights
@@ -53,7 +54,7 @@ def expect_close(found: np.ndarray, expected: np.ndarray) -> None:
 def test_attention_and_the_attributions_that_follow_from_it(tiny_corrector, plain, asked):
     network, run = plain
     source, target, _ = asked
-    insides = tiny_corrector.laboratory.insides(source, target)
+    insides = insides_of(tiny_corrector.patched, source, target)
     _, seen = run(np.ones(len(source) + len(target)))
     for kind in ATTENTION_KINDS:
         expect_close(insides.attention[kind], seen[kind])

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from model import Corrector
 from model.__main__ import main
 from model.activations.replacements import every_head
+from model.activations.token_network import insides_of
 from model.analysis.contrasts import Edit
 from model.analysis.head_effects import mean_outputs, pair_effects, pruning_curve, random_order
 from model.analysis.roles import (
@@ -181,7 +182,7 @@ def test_a_pairs_effects_are_those_of_each_edit(planted):
 
 def test_mean_outputs_are_the_means_over_rows(planted):
     means = mean_outputs(planted, WRONG, RIGHT)["cross_attention"]
-    insides = planted.laboratory.insides(*planted._encode(WRONG, RIGHT))
+    insides = insides_of(planted.patched, *planted._encode(WRONG, RIGHT))
     rows = insides.attention["cross_attention"][0, 0] @ insides.values["cross_attention"][0, 0]
     np.testing.assert_allclose(means[0, 0], rows.mean(axis=0), atol=1e-5)
 

@@ -23,6 +23,7 @@ from model.trace.interventions import (
     Intervention,
     Node,
     Patches,
+    ZeroedValue,
 )
 
 _SHORT = {"encoder_attention": "self", "decoder_attention": "self", "cross_attention": "cross"}
@@ -180,28 +181,52 @@ def every_head(config: NetworkConfig) -> tuple[Head, ...]:
     )
 
 
-def check(intervention: Intervention, config: NetworkConfig, source_length: int) -> None:
-    """Raise ValueError for an intervention that does not fit the network or the sentence.
+class AttentionSize(NamedTuple):
+    """The layers of one kind of attention in a network, and the heads of each."""
 
-    ``source_length``: S, the end mark included.
+    layers: int
+    heads: int
 
-    It may name unknown heads, have means or weights of other shapes, or rows that are no distribution. A
-    sentence that is longer than the network can read is refused, too.
+
+def check(intervention: Intervention, sizes: Mapping[str, AttentionSize], source_length: int) -> None:
+    """Raise ValueError for heads, layers and positions that a network or a sentence does not have.
+
+    Also for replaced weights of another shape, and for rows that are no distribution.
+
+    Args:
+        sizes: by kind of attention.
+        source_length: S, the end mark included.
+    """
+    for each in (*intervention.off, *intervention.weights, *intervention.zeroed):
+        size = sizes.get(each.kind, AttentionSize(0, 0))
+        is_known = each[2] >= 0 if isinstance(each, ZeroedValue) else 0 <= each.head < size.heads
+        if not (is_known and 0 <= each.layer < size.layers):
+            shapes = {kind: tuple(size) for kind, size in sizes.items()}
+            raise ValueError(f"a head should be one of (layers, heads) {shapes}, received {each}")
+    check_source(intervention, source_length)
+    if places := [p for p in intervention.without_target if p < 0]:
+        raise ValueError(f"what is left out should lie at 0 or later, received {places[0]}")
+    for head, rows in intervention.weights.items():
+        _check_rows(head, np.asarray(rows), source_length)
+
+
+def check_source(intervention: Intervention, source_length: int) -> None:
+    """Raise ValueError for left-out tokens outside of a source of S = ``source_length`` tokens."""
+    if places := [p for p in intervention.without_source if not 0 <= p < source_length]:
+        raise ValueError(f"what is left out should lie in 0..{source_length - 1}, received {places[0]}")
+
+
+def check_of_ours(intervention: Intervention, config: NetworkConfig, source_length: int) -> None:
+    """``check`` for a network of ours, which also takes means and edits of output matrices.
+
+    A sentence that is longer than the network can read is refused, too.
     """
     if source_length - 1 > config.max_length:  # the end mark is no character
         raise ValueError(f"a sentence may have {config.max_length} characters, received {source_length - 1}")
-    known = set(every_head(config))
-    if strange := sorted({*intervention.off, *intervention.weights} - known):
-        raise ValueError(f"a head should be one of the network's {len(known)}, received {strange[0]}")
-    lanes = {(head.kind, head.layer) for head in known}
-    if odd := sorted(z for z in intervention.zeroed if (z.kind, z.layer) not in lanes or z.position < 0):
-        raise ValueError(f"a zeroed value should lie in a layer of the network, received {odd[0]}")
-    if places := [p for p in intervention.without_source if not 0 <= p < source_length]:
-        raise ValueError(f"what is left out should lie in 0..{source_length - 1}, received {places[0]}")
-    if places := [p for p in intervention.without_target if p < 0]:
-        raise ValueError(f"what is left out should lie at 0 or later, received {places[0]}")
+    size = AttentionSize(config.attention_layers, config.num_heads)
+    check(intervention, dict.fromkeys(config.attention_kinds, size), source_length)
     if intervention.means is not None:
-        expected = (config.attention_layers, config.num_heads, config.d_model // config.num_heads)
+        expected = (*size, config.d_model // config.num_heads)
         for kind in {head.kind for head in intervention.off}:
             means = intervention.means.get(kind)
             received = () if means is None else np.shape(means)
@@ -211,8 +236,6 @@ def check(intervention: Intervention, config: NetworkConfig, source_length: int)
     layers = {Node(kind, layer) for kind in FEED_FORWARDS.values() for layer in range(config.num_layers)}
     if len(set(edited)) < len(edited) or not layers >= set(edited):
         raise ValueError(f"edits should be of different feed-forward networks, received {edited}")
-    for head, rows in intervention.weights.items():
-        _check_rows(head, np.asarray(rows), source_length)
 
 
 def _check_rows(head: Head, rows: np.ndarray, source_length: int) -> None:

@@ -20,7 +20,7 @@ from model.activations.gradients import embedding_slopes
 from model.activations.replacements import (
     Replacement,
     Rows,
-    check,
+    check_of_ours,
     checked_taps,
     constant_at,
     intervened,
@@ -149,7 +149,7 @@ class Laboratory:
         known: dict[tuple[int, int], dict[str, Replacement]] = {}
         for source, each in zip(sources, interventions, strict=True):
             if (key := (len(source), id(each))) not in known:
-                check(each, self.config, len(source) - source.count(PAD_ID))
+                check_of_ours(each, self.config, len(source) - source.count(PAD_ID))
                 known[key] = intervened(each, self.walk)
         return [known[len(source), id(each)] for source, each in zip(sources, interventions, strict=True)]
 

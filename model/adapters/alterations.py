@@ -4,26 +4,18 @@ B interventions (or rows of a batch), H heads, S source and T target tokens, Q q
 d_model.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
-from model.activations.replacements import given_rows
+from model.activations.replacements import check_source, given_rows
 from model.adapters.capture import MASKED
 from model.trace.interventions import Intervention
 
 Ids = Sequence[int]
 DECODER_KIND = "decoder_attention"
 _TINY = 1e-30  # keeps a row that sees nothing at zeros
-
-
-class AttentionSize(NamedTuple):
-    """One kind of attention of a network."""
-
-    layers: int
-    heads: int
 
 
 def altered(
@@ -88,41 +80,13 @@ def _without(places: Sequence[int], weights: np.ndarray, scores: np.ndarray | No
     return shares / (shares.sum(-1, keepdims=True) + _TINY)
 
 
-def check(interventions: Iterable[Intervention], sizes: Mapping[str, AttentionSize], source: int) -> None:
-    """Raise ValueError for an intervention that the network does not have, over S = ``source`` tokens."""
-    for each in interventions:
-        _check(each, sizes, source)
-
-
-def _check(intervention: Intervention, sizes: Mapping[str, AttentionSize], source: int) -> None:
-    for head in (*intervention.off, *intervention.weights):
-        size = sizes.get(head.kind)
-        if size is None or not (0 <= head.layer < size.layers and 0 <= head.head < size.heads):
-            shapes = {kind: (size.layers, size.heads) for kind, size in sizes.items()}
-            raise ValueError(f"a head should be one of (layers, heads) {shapes}, received {head}")
-    for value in intervention.zeroed:
-        if value.kind not in sizes or not 0 <= value.layer < sizes[value.kind].layers:
-            raise ValueError(f"a zeroed value should lie in a layer of the network, received {value}")
-    _check_places(intervention, source)
-    for head, rows in intervention.weights.items():
-        if head.kind == DECODER_KIND and np.triu(np.nan_to_num(rows), 1).any():
-            raise ValueError(f"weights of {head} should be 0 right of the diagonal")
-        if head.kind != DECODER_KIND and np.shape(rows)[1] != source:
-            raise ValueError(f"weights of {head} should be (Q, {source}), received {np.shape(rows)}")
-
-
-def _check_places(intervention: Intervention, source: int) -> None:
-    if places := [place for place in intervention.without_source if not 0 <= place < source]:
-        raise ValueError(f"what is left out should lie in 0..{source - 1}, received {places[0]}")
-
-
 def in_sequence(intervention: Intervention, prompt: int) -> Intervention:
     """The same intervention where prompt and continuation are one sequence, without the start mark at 0.
 
     >>> sorted(in_sequence(Intervention(without_source={1}, without_target={0, 2}), prompt=3).without_target)
     [1, 4]
     """
-    _check_places(intervention, prompt)
+    check_source(intervention, prompt)
     written = {prompt + place - 1 for place in intervention.without_target if place}
     return replace(
         intervention,

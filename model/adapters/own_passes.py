@@ -16,7 +16,8 @@ from typing import Any, Protocol, TypedDict
 import numpy as np
 
 from model.activations.drafting import Pass, Produced
-from model.adapters.alterations import DECODER_KIND, AttentionSize, Ids, altered, check, in_sequence
+from model.activations.replacements import AttentionSize, check
+from model.adapters.alterations import DECODER_KIND, Ids, altered, in_sequence
 from model.adapters.capture import Capture, Tensor, check_same_pass
 from model.adapters.own_stream import OwnStream
 from model.adapters.trace_building import probabilities, warn_of_several
@@ -225,7 +226,8 @@ class OwnPasses:
         if self.is_decoder:
             interventions = [in_sequence(each, len(sources[0])) for each in interventions]
         read = len(inputs[-1][0])
-        check(interventions, self.sizes, len(inputs[0][0]))
+        for each in interventions:
+            check(each, self.sizes, len(inputs[0][0]))
         factors = []
         if any(each.without_target for each in interventions):
             # A row begins with the token that it has just read.

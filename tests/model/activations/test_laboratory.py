@@ -134,7 +134,7 @@ def test_what_is_no_place_is_refused(places, message):
 @pytest.mark.parametrize(
     ("intervention", "message"),
     [
-        (Intervention(off=frozenset([Head("cross_attention", 2, 0)])), "one of the network's 12.*layer=2"),
+        (Intervention(off=frozenset([Head("cross_attention", 2, 0)])), "layers, heads.*layer=2"),
         (Intervention(off=frozenset([Head("cross", 0, 0)])), "received Head.kind='cross'"),
         (Intervention(off=frozenset([COPY]), means={}), r"shape \(2, 2, 8\), received \(\)"),
         (Intervention(without_source=frozenset([40])), "received 40"),

@@ -46,7 +46,7 @@ STREAMED, NOT_NAMED = (
     "",
     r"the parts of \w+ are not named as BART's, T5's, GPT-2's, Llama's or BLOOM's: \w+ has no",
 )
-GEMMA_2 = "lacks a normalisation of the output of each sub-layer, a cap of attention scores, a cap of logits"
+OTHER_LOGITS = "does not give its own logits|the stream is walked in texts of at most 4 tokens"
 
 
 def second_alone(name: str) -> str:
@@ -68,10 +68,10 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Any, str]] = {
     "m2m": ("M2M100" + TO_TEXT, SHORT | MARK_IDS, (2, 2), STREAMED),
     "mt5": ("MT5" + TO_TEXT, T5_LIKE, (2, 4), STREAMED),
     "switch": ("SwitchTransformers" + TO_TEXT, T5_LIKE | {"num_experts": 2}, (2, 4), STREAMED),
-    "gemma2": ("Gemma2" + LM, HEADS | CAPPED, (2, 4), GEMMA_2),
+    "gemma2": ("Gemma2" + LM, HEADS | CAPPED, (2, 4), OTHER_LOGITS),
     "stablelm": ("StableLm" + LM, GROUPED | PARTLY_ROTATED, (2, 2), STREAMED),
-    "gemma3": ("Gemma3" + LM, HEADS | {"sliding_window": 4}, (2, 4), "lacks a normalisation of the output"),
-    "olmo2": ("Olmo2" + LM, GROUPED, (2, 4), "lacks a normalisation of the output of each sub-layer"),
+    "gemma3": ("Gemma3" + LM, HEADS | {"sliding_window": 4}, (2, 4), OTHER_LOGITS),
+    "olmo2": ("Olmo2" + LM, GROUPED, (2, 4), NOT_NAMED),
     "gpt-j": ("GPTJ" + LM, GPT, (2, 4), NOT_NAMED),
     "neox": ("GPTNeoX" + LM, NARROW, (2, 4), NOT_NAMED),
     "falcon": ("Falcon" + LM, FALCON, EAGER, NOT_NAMED),

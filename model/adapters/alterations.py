@@ -46,22 +46,6 @@ def altered(
     return shown, used
 
 
-def added_means(at: tuple[str, int], interventions: Sequence[Intervention], heads: int) -> np.ndarray | None:
-    """(B, H, 1, D/H): the means in place of the outputs of heads that are off; None where none has any."""
-    found = None
-    for row, each in enumerate(interventions):
-        for head in each.off:
-            if head[:2] == at and each.means is not None:
-                mean = each.means[head.kind][head.layer, head.head]
-                found = (
-                    np.zeros((len(interventions), heads, 1, len(mean)), np.float32)
-                    if found is None
-                    else found
-                )
-                found[row, head.head] = mean
-    return found
-
-
 def _without(places: Sequence[int], weights: np.ndarray, scores: np.ndarray | None) -> np.ndarray:
     """The softmax (H, Q, K) over the keys outside of ``places``, which get 0. Rows of zeros stay so.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.activations.drafting import Pass, longest_target
+from model.activations.drafting import longest_target
 from model.adapters.alterations import Ids
 from model.adapters.capture import LOCK, Capture, Function, Parts, replaced
 from model.adapters.keras import Inputs, KerasCall, captured
@@ -25,7 +25,6 @@ from model.adapters.keras_stream import Declared, declared_attention, stream_of
 from model.adapters.own_network import OwnNetwork, Vocabulary, VocabularyTexts, opened
 from model.adapters.own_passes import NotCausalError, OwnPasses, array_of
 from model.adapters.trace_building import makes
-from model.trace.interventions import Intervention
 
 if TYPE_CHECKING:
     import keras
@@ -106,17 +105,6 @@ class KerasPasses(OwnPasses):
             shapes = [tuple(each.shape) for each in many]
             raise ValueError(f"the network should put out (1, T, V), received {shapes}")
         return shaped[0]
-
-    def run(
-        self,
-        inputs: Sequence[Sequence[Ids]],
-        interventions: Sequence[Intervention],
-        factors: Sequence[np.ndarray] = (),
-    ) -> Pass:
-        """``OwnPasses.run``. Raises ValueError for means in the place of heads' outputs."""
-        if any(each.off and each.means is not None for each in interventions):
-            raise ValueError("a head of a Keras network can be ablated by zero, not by its mean")
-        return super().run(inputs, interventions, factors)
 
     def recorded(self, *sides: Ids) -> Recorded:
         """One pass over the ids (N,) of each side, with the calls of its layers."""

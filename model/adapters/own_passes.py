@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypedDict
 import numpy as np
 
 from model.activations.drafting import Pass, Produced
-from model.activations.replacements import AttentionSize, check
+from model.activations.replacements import AttentionSize, Rows, check, intervened
 from model.adapters.alterations import DECODER_KIND, Ids, altered, in_sequence
 from model.adapters.capture import Capture, Tensor, check_same_pass
 from model.adapters.own_stream import OwnStream
@@ -228,6 +228,8 @@ class OwnPasses:
         read = len(inputs[-1][0])
         for each in interventions:
             check(each, self.sizes, len(inputs[0][0]))
+        if any(each.off and each.means is not None for each in interventions):
+            return self._walked(sources, targets, interventions)
         factors = []
         if any(each.without_target for each in interventions):
             # A row begins with the token that it has just read.
@@ -236,6 +238,19 @@ class OwnPasses:
                 factors[-1][row, [place for place in each.without_target if place < read]] = 0
         is_plain = all(each == Intervention() for each in interventions)
         return self.run(inputs, [] if is_plain else interventions, factors)
+
+    def _walked(
+        self, sources: Sequence[Ids], targets: Sequence[Ids], interventions: Sequence[Intervention]
+    ) -> Pass:
+        """``run_under`` by the walk, which puts means in the place of heads' outputs.
+
+        Raises ValueError without a residual stream.
+        """
+        if self.stream is None:
+            raise ValueError("without a residual stream a head can be ablated by zero, not by its mean")
+        changes = [intervened(each, self.stream) for each in interventions]
+        ends, attention = self.stream.run(Rows.of(sources, targets, changes), tuple(self.sizes))
+        return Pass(self.stream.logits(ends), attention)
 
     def slopes(self, source: Ids, target: Ids, contrast: Ids, shares: Sequence[float]) -> Slopes:
         """As ``Passes.slopes``: the derivatives of logit(written) - logit(instead); NaN raises ValueError."""

@@ -6,7 +6,6 @@ and K key positions, D d_model.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.activations.drafting import Pass, longest_target
-from model.adapters.alterations import DECODER_KIND, Ids, added_means
-from model.adapters.capture import LOCK, Capture, Function, Parts, like, replaced
+from model.adapters.alterations import DECODER_KIND, Ids
+from model.adapters.capture import LOCK, Capture, Parts
 from model.adapters.own_network import OwnNetwork, opened
 from model.adapters.own_passes import Declared, OwnPasses, array_of
 from model.adapters.torch import captured, evaluating
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase as Tokenizer
 
 _LONGEST = 20  # tokens that a decoder-only network writes, where its generation_config names no number
-_EAGER = "eager_attention_forward"
 
 
 def laboratory_of_transformers(model: PreTrainedModel, tokenizer: Tokenizer) -> OwnNetwork:
@@ -107,37 +105,8 @@ class TransformersPasses(OwnPasses):
         """``OwnPasses.run``: logits (B, T, V) and attention (B, L, H, Q, K)."""
         import torch
 
-        added = [added_means(at, interventions, self.sizes[at[0]].heads) for at in self.order if at]
-        with LOCK, torch.no_grad(), ExitStack() as stack:
-            if any(each is not None for each in added):
-                stack.enter_context(self._adding(added))
+        with LOCK, torch.no_grad():
             return super().run(inputs, interventions, [torch.as_tensor(each) for each in factors])
-
-    @contextmanager
-    def _adding(self, added: Sequence[np.ndarray | None]) -> Iterator[None]:
-        """Add (B, H, 1, D/H) to the outputs of the heads of each attention, in the order of the pass.
-
-        Raises ValueError for a model that does not compute them in the library's function for attention.
-        """
-        files = {sys.modules[type(each).__module__] for each in self.model.modules()}
-        if not (files := {each for each in files if hasattr(each, _EAGER)}):
-            name = type(self.model).__name__
-            raise ValueError(f"a head of {name} can be ablated by zero, not by its mean: it has no {_EAGER}")
-        waiting = iter(added)
-
-        def adding(attend: Function) -> Function:
-            def attended(*args: object, **kwargs: object) -> tuple[Tensor, Tensor]:
-                """(B, Q, H, D/H) and (B, H, Q, K)."""
-                output, weights = attend(*args, **kwargs)
-                mean = next(waiting)
-                return output if mean is None else output + like(output, mean.swapaxes(1, 2)), weights
-
-            return attended
-
-        with ExitStack() as stack:
-            for file in files:
-                stack.enter_context(replaced(file, _EAGER, adding(getattr(file, _EAGER))))
-            yield
 
     def gradients(
         self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids

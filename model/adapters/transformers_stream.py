@@ -48,12 +48,6 @@ _LAST_NORMS = "final_layer_norm", "post_attention_layernorm", "ln_2", "norm_2"
 _EMBEDDING_NORMS = "layernorm_embedding", "word_embeddings_layernorm"
 _SCALES = "scaling", "inv_norm_factor", "softmax_scale"  # of scores
 _ALIBI = "alibi", "position_bias"  # arguments with the additions to scores by distance (Press et al. 2022)
-# What Gemma 2 and its relatives compute besides, by attributes of their layers and configs.
-_BESIDES = {
-    "post_feedforward_layernorm": "a normalisation of the output of each sub-layer",
-    "attn_logit_softcapping": "a cap of attention scores",
-    "final_logit_softcapping": "a cap of logits",
-}
 
 
 @dataclass(frozen=True)
@@ -92,7 +86,6 @@ class _Reading:
             self.stacks = {"decoder": next(each for each in model.modules() if _list_in(each) is not None)}
         else:
             self.stacks = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
-        _refuse_besides(model.config, _layers(self.stacks["decoder"])[0])
         self.layers = {
             side: [_layer_of(each) for each in _layers(stack)] for side, stack in self.stacks.items()
         }
@@ -323,13 +316,6 @@ def _feed_forward_of(layer: nn.Module) -> Callable[[Tensor], Tensor]:
     if "residual" in signature(module.forward).parameters:  # to which it adds its output
         return lambda entered: module(entered, entered.new_zeros(entered.shape))
     return module
-
-
-def _refuse_besides(config: PretrainedConfig, layer: nn.Module) -> None:
-    """Raise ValueError for parts that the walk does not compute."""
-    besides = [what for name, what in _BESIDES.items() if _any(layer, name) or _any(config, name)]
-    if besides:
-        raise ValueError(f"the walk through its layers lacks {', '.join(besides)}")
 
 
 def _any(owner: object, *names: str) -> Any:

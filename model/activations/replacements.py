@@ -317,7 +317,6 @@ class Batch:
         self.count, self._starts, self._common = len(changes), np.array(starts), common
         # Whether most activations of its rows are near those of row 0.
         self.alike = self.count > 1 and starts[-1] > ALL
-        self._length: int | None = None  # how many positions there are, if arrays hold only the last one
         self._own: dict[str, list[tuple[int, Replacement]]] = {}
         for row, replacements in enumerate(changes):
             for name, replacement in replacements.items():
@@ -334,10 +333,6 @@ class Batch:
     def joined(self, layer: float) -> int:
         """How many rows the batch has in this layer."""
         return max(1, int((self._starts <= layer).sum()))
-
-    def narrow(self, length: int) -> None:
-        """From now on arrays (B, Q, D) hold the last of ``length`` positions alone."""
-        self._length = length
 
     def replaces(self, name: str) -> bool:
         return name in self._common or name in self._own
@@ -387,13 +382,7 @@ class Batch:
             array[at] = replacement(array[at])
             return
         value, positions = replacement if isinstance(replacement, At) else (replacement, EVERYWHERE)
-        if self._length is None:
-            array[at, positions] = value
-            return
-        places = np.arange(self._length)[positions]
-        if places.size and np.max(places) == self._length - 1:
-            values = np.broadcast_to(value, (places.size, *array.shape[2:]))
-            array[at, -1] = values[int(np.argmax(places))]
+        array[at, positions] = value
 
     def whole(self, array: np.ndarray) -> np.ndarray:
         """All rows of an array (B, Q, D): those that have not joined equal row 0."""
@@ -413,17 +402,3 @@ class Batch:
         mask = np.repeat(seen, self.count // len(seen), axis=0)
         self.put(name, mask)
         return mask
-
-    def free(self, name: str, count: int) -> np.ndarray:
-        """The numbers (N,) of the rows to compute, because no replacement covers all their positions."""
-        covered = np.full(count, _covers(self._common.get(name)))
-        for row, replacement in self._own.get(name, ()):
-            if row < count:
-                covered[row] = not isinstance(replacement, Computed) and (
-                    covered[row] or _covers(replacement)
-                )
-        return np.flatnonzero(~covered)
-
-
-def _covers(replacement: Replacement | None) -> bool:
-    return not (replacement is None or callable(replacement) or isinstance(replacement, At | Computed))

@@ -41,55 +41,7 @@ def positional_encoding(positions: int, d_model: int) -> np.ndarray:
     return np.where(even, np.sin(angles), np.cos(angles)).astype(np.float32)
 
 
-_MARGIN = 1e-3  # more than what rounding may add
-
-
 _encoding = lru_cache(maxsize=64)(positional_encoding)  # for arrays that nothing writes into
-
-
-class Units(NamedTuple):
-    """A feed-forward network by its units, of which only those that may open are computed.
-
-    >>> units = Units.of(np.eye(2), np.zeros(2), np.eye(2), np.zeros(2))
-    >>> row = np.array([1.0, -9.0])
-    >>> units.near(row, units.entered(row), np.array([[2.0, -9.0], [1.0, -8.5]])).tolist()
-    [[2.0, 0.0], [1.0, 0.0]]
-    """
-
-    entering: np.ndarray  # (F, D)
-    thresholds: np.ndarray  # (F,)
-    leaving: np.ndarray  # (F, D)
-    bias: np.ndarray  # (D,)
-    lengths: np.ndarray  # (F,) of ``entering``
-
-    @classmethod
-    def of(
-        cls, hidden: np.ndarray, hidden_bias: np.ndarray, output: np.ndarray, output_bias: np.ndarray
-    ) -> "Units":
-        """From kernels (D, F) and (F, D) and their biases."""
-        entering = np.ascontiguousarray(hidden.T)
-        return cls(entering, hidden_bias, output, output_bias, np.linalg.norm(entering, axis=1))
-
-    def entered(self, rows: np.ndarray) -> np.ndarray:
-        """The input of each unit, before the ReLU: rows (N, D) -> (N, F)."""
-        return rows @ self.entering.T + self.thresholds
-
-    def near(self, row: np.ndarray, entered: np.ndarray, variations: np.ndarray) -> np.ndarray:
-        """The output (N, D) for ``variations`` (N, D) of ``row`` (D,).
-
-        ``entered``: the inputs (F,) of the units for the row.
-
-        With ReLU a unit below zero adds nothing (Nair & Hinton 2010). A variation at the distance r from the
-        row changes the input of a unit by at most r times the length of its weights (Cauchy and Schwarz), so
-        most units are known to stay closed.
-        """
-        reach = np.sqrt(((variations - row) ** 2).sum(axis=1).max())
-        may_open = np.flatnonzero(entered + reach * self.lengths > -_MARGIN)
-        hidden = variations @ self.entering[may_open].T
-        hidden += self.thresholds[may_open]
-        np.maximum(hidden, 0, out=hidden)
-        opened = np.flatnonzero(hidden.any(axis=0))
-        return hidden[:, opened] @ self.leaving[may_open[opened]] + self.bias
 
 
 _JAMO = ("initial", "medial", "final")
@@ -130,7 +82,6 @@ class Sublayers:
         self.config = config
         self.arrays, self._features = arrays, features
         self.pad_id = PAD_ID
-        self._units: dict[tuple[str, int], Units] = {}
         self.vectors = compose(arrays, features)  # (ids, D)
         self._vocabulary = np.ascontiguousarray(self.vectors[: config.vocab_size].T)  # (D, V)
 
@@ -140,7 +91,6 @@ class Sublayers:
     pad_id = -1  # the id of padding; -1 where there is none
     normalisation = Normalisation()
     scores_hold_positions = False  # whether something besides queries and keys makes attention scores
-    turns_queries = False  # whether queries and keys are normalised or rotated after their projection
 
     @property
     def output_weights(self) -> OutputWeights:
@@ -233,17 +183,14 @@ class Sublayers:
         Each is (B, H, positions, D/H).
         """
         name, heads = self._attention(kind, layer), self.heads(kind)
-        new = unlike_first(asking)
-        new_read = new if asking is read else unlike_first(read)
-        query = self._heads(asking, f"{name}/query", heads, new)
-        key = self._heads(read, f"{name}/key", heads, new_read)
-        if self.turns_queries:
-            query = self.turned(f"{name}/query", query, read.shape[1])
-            key = self.turned(f"{name}/key", key, read.shape[1])
-        return query, key, self._heads(read, f"{name}/value", heads, new_read)
+        query = self._heads(asking, f"{name}/query", heads)
+        key = self._heads(read, f"{name}/key", heads)
+        query = self.turned(f"{name}/query", query, read.shape[1])
+        key = self.turned(f"{name}/key", key, read.shape[1])
+        return query, key, self._heads(read, f"{name}/value", heads)
 
     def turned(self, name: str, projected: np.ndarray, length: int) -> np.ndarray:
-        """Queries or keys (B, H, Q, D/H) as scores compare them, with ``turns_queries``.
+        """Queries or keys (B, H, Q, D/H) as scores compare them: normalised by head, rotated by position.
 
         ``name``: the path of their projection. They are those of the last Q of ``length`` positions.
         """
@@ -261,28 +208,6 @@ class Sublayers:
     def turned_gradient(self, name: str, towards: np.ndarray) -> np.ndarray:
         """The gradient (Q, D/H) with respect to queries or keys before ``turned``, from that after it."""
         return towards
-
-    def attend_once(self, kind: str, layer: int, asking: np.ndarray, read: np.ndarray) -> np.ndarray:
-        """Weights times values of all heads for one query: (B, H, 1, D/H).
-
-        ``asking`` is (B, 1, D), ``read`` (B, K, D).
-
-        For one query it costs too much to project K keys and values. So the query is multiplied by the kernel
-        of the keys, and the weighted mean of ``read`` by the kernel of the values. The bias of keys adds the
-        same to all scores of a row, so it changes no weight. In the decoder's own attention the query is at
-        the last position of ``read``.
-        """
-        name, heads = self._attention(kind, layer), self.heads(kind)
-        kernels = [self.arrays[f"{name}/{part}/kernel"] for part in ("key", "value")]
-        # (H, D, D/H).
-        key, value = (each.reshape(len(each), heads, -1).transpose(1, 0, 2) for each in kernels)
-        query = self.dense(asking[:, 0], f"{name}/query").reshape(len(asking), heads, -1)
-        towards = (query.transpose(1, 0, 2) @ key.swapaxes(1, 2)).transpose(1, 0, 2)  # (B, H, D)
-        scores = towards @ read.swapaxes(1, 2)  # (B, H, K)
-        scores /= self.scale(query.shape[-1])
-        found = (_softmax(scores) @ read).transpose(1, 0, 2) @ value  # (H, B, D/H)
-        found += self.arrays[f"{name}/value/bias"].reshape(heads, 1, -1)
-        return found.transpose(1, 0, 2)[:, :, None]
 
     def join(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
         """The output projection of the outputs of heads: (B, H, Q, D/H) -> (B, Q, D)."""
@@ -308,22 +233,13 @@ class Sublayers:
         logits = query @ key.swapaxes(-1, -2)
         logits /= self.scale(key.shape[-1])
         queries, keys = logits.shape[-2:]
-        if (more := self.position_scores(kind, max(queries, keys), keys)) is not None:
-            more = more[:, -queries:]  # where only the last positions ask
+        if (more := self.position_scores(kind, queries, keys)) is not None:
             logits = logits + (more if head is None else more[head])
         masked = np.tri(queries, keys, keys - queries) == 0 if kind == "decoder_attention" else None
         if hidden is not None:
             hidden = hidden[:, None, None]  # (B, K) -> (B, 1, 1, K)
             masked = hidden if masked is None else hidden | masked
         return _softmax(logits, masked)
-
-    def units(self, side: str, layer: int) -> Units | None:
-        """The F units of a feed-forward network (Q, D) -> (Q, F) -> (Q, D); None without ReLU."""
-        if (side, layer) not in self._units:
-            name = f"{side}_{layer + 1}/feed_forward"
-            parts = (f"{part}/{array}" for part in ("hidden", "output") for array in ("kernel", "bias"))
-            self._units[side, layer] = Units.of(*(self.arrays[f"{name}/{part}"] for part in parts))
-        return self._units[side, layer]
 
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
         """The output of a feed-forward network: (B, Q, D) -> (B, Q, D)."""
@@ -430,18 +346,9 @@ class Sublayers:
         flat += self.arrays[f"{name}/bias"]
         return flat.reshape(*x.shape[:-1], kernel.shape[-1])
 
-    def _heads(self, x: np.ndarray, name: str, heads: int, new: np.ndarray) -> np.ndarray:
-        """(B, K, D) -> (B, H, K, D/H).
-
-        ``new`` (B, K): where a row differs from row 0; the others are not computed again.
-        """
-        batch, length, _ = x.shape
-        if new.mean() > FEW:
-            found = self.dense(x, name)
-        else:
-            found = np.repeat(self.dense(x[:1], name), batch, axis=0)
-            found[new] = self.dense(x[new], name)
-        return found.reshape(batch, length, heads, -1).transpose(0, 2, 1, 3)
+    def _heads(self, x: np.ndarray, name: str, heads: int) -> np.ndarray:
+        """(B, K, D) -> (B, H, K, D/H)."""
+        return self.dense(x, name).reshape(*x.shape[:2], heads, -1).transpose(0, 2, 1, 3)
 
     def _attention(self, kind: str, layer: int) -> str:
         return f"{kind_side(kind)}_{layer + 1}/{ATTENTION_PATHS[kind][0]}"

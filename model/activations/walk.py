@@ -117,7 +117,7 @@ class ActivationWalk(Sublayers):
         """
         changes = [*map(replacements_of, variations or [()])]
         rows = Rows([source], [target], changes, replacements_of(base))
-        ends, read = self.run(rows, [look.kind] if look else [], last_alone=look is None)
+        ends, read = self.run(rows, [look.kind] if look else [])
         attention = read[look.kind][:, look.layer, look.head] if look else None
         return LastRows(self, ends[: len(variations), -1], attention)
 
@@ -144,14 +144,10 @@ class ActivationWalk(Sublayers):
         side = _Side(self, "decoder", batch, Found(), hidden, memory[None])
         return batch.whole(side.through(before[None].copy(), [layer]))[1:]
 
-    def run(
-        self, rows: Rows, names: Sequence[str] = (), last_alone: bool = False
-    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    def run(self, rows: Rows, names: Sequence[str] = ()) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The end of the decoder's stream (B, T, D), and the stacked activations ``names`` (B, ...).
 
         The end is normalised as the output layer reads it.
-
-        ``last_alone``: the end has the last position alone, (B, 1, D).
         """
         count, starts = len(rows.changes), [ALL] * len(rows.changes)
         size = max(FEWEST, -(-count // THREADS))
@@ -163,7 +159,7 @@ class ActivationWalk(Sublayers):
         batches = [order[cut : cut + size] for cut in range(0, count, size)]
 
         def batch(chosen: Sequence[int]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-            return self._batch(rows, chosen, [starts[i] for i in chosen], Found(names), last_alone)
+            return self._batch(rows, chosen, [starts[i] for i in chosen], Found(names))
 
         with ONE_CORE.products(), ThreadPoolExecutor(THREADS) as threads:
             ends, read = zip(*threads.map(batch, batches), strict=True)
@@ -172,7 +168,7 @@ class ActivationWalk(Sublayers):
         return np.concatenate(ends)[place], arrays
 
     def _batch(
-        self, rows: Rows, chosen: Sequence[int], starts: list[float], found: Found, last_alone: bool
+        self, rows: Rows, chosen: Sequence[int], starts: list[float], found: Found
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """``run`` for some of the passes, sorted by the layers in which they start to differ."""
         changes, first = [rows.changes[i] for i in chosen], 0
@@ -181,14 +177,12 @@ class ActivationWalk(Sublayers):
             sources, targets = ([each[i] for i in chosen] for each in (sources, targets))
         elif len(rows.changes) > 1:  # row 0 is the pass without any of these changes
             changes, starts, first = [{}, *changes], [ALL, *starts], 1
-        if any(callable(each) for change in (rows.common, *changes) for each in change.values()):
-            last_alone = False  # a function gets all positions
         batch = Batch(rows.common, changes, starts)
         pairs = (self.inputs(*each) for each in zip(sources, targets, strict=True))
         read, written = zip(*pairs, strict=True)
         known = None if rows.memory is None else rows.memory[chosen]
         memory = self._encode(read, batch, found, known)
-        ends = self._decode(written, memory, batch, found, last_alone)
+        ends = self._decode(written, memory, batch, found)
         produced = ends[:, -len(targets[0]) :]  # a decoder-only network's without the prompt
         found.put("logits", self.logits(produced) if "logits" in found.names else None)
         arrays = found.stacked(lambda layers, axis: np.stack([batch.whole(each) for each in layers], axis))
@@ -211,14 +205,14 @@ class ActivationWalk(Sublayers):
         return Memory(states, hidden)
 
     def _decode(
-        self, written: Sequence[Sequence[int]], memory: Memory, batch: Batch, found: Found, last_alone: bool
+        self, written: Sequence[Sequence[int]], memory: Memory, batch: Batch, found: Found
     ) -> np.ndarray:
         ids = np.array(written)
         hidden = None
         if batch.replaces("decoder.mask"):
             hidden = ~batch.masked("decoder.mask", np.ones(ids.shape, bool))
         masks = {"decoder_attention": hidden, "cross_attention": memory.hidden}
-        return _Side(self, "decoder", batch, found, masks, memory.states, last_alone).walk(ids)
+        return _Side(self, "decoder", batch, found, masks, memory.states).walk(ids)
 
 
 class _OneCore:
@@ -268,8 +262,7 @@ class _Side:
     """The rows of a batch on their way through the encoder or the decoder.
 
     ``hidden``: by kind of attention (B, K), True at keys to which no query of a row may attend. ``memory``:
-    (B, S, D), for the decoder. ``last_alone``: the last layer computes only its last position, because
-    nothing reads the others.
+    (B, S, D), for the decoder.
     """
 
     network: "ActivationWalk"
@@ -278,7 +271,6 @@ class _Side:
     found: Found
     hidden: Mapping[str, np.ndarray | None]
     memory: np.ndarray | None = None
-    last_alone: bool = False
 
     def walk(self, ids: np.ndarray) -> np.ndarray:
         """ids (B, Q), or (1, Q) of all rows -> the end of the residual stream (B, Q, D)."""
@@ -305,11 +297,10 @@ class _Side:
                 self.found.add(side, residual=x)
             for place, kind in enumerate(kinds, start=layer * len(kinds) + 1):
                 entered = network.enter(kind, layer, x)
-                x = self._go_on(layer, x)
                 if not network.has(kind):
                     output = np.zeros_like(x)
                 elif kind in ATTENTIONS[side]:
-                    output = self._attend(kind, layer, entered[:, -x.shape[1] :], entered)
+                    output = self._attend(kind, layer, entered)
                 else:
                     output = self._feed_forward(layer, entered)
                     self._edit(layer, entered, output)
@@ -328,20 +319,13 @@ class _Side:
         """How many layers lie before this side."""
         return self.network.layers("encoder") if self.side == "decoder" else 0
 
-    def _go_on(self, layer: int, x: np.ndarray) -> np.ndarray:
-        """All positions, or in the last layer perhaps the last one alone."""
-        if not self.last_alone or layer < self.network.layers(self.side) - 1 or x.shape[1] == 1:
-            return x
-        self.batch.narrow(x.shape[1])
-        return x[:, -1:]
-
-    def _attend(self, kind: str, layer: int, asking: np.ndarray, entered: np.ndarray) -> np.ndarray:
+    def _attend(self, kind: str, layer: int, asking: np.ndarray) -> np.ndarray:
         """The output (B, Q, D) of an attention.
 
         A row that asks and reads the same as row 0 is not computed again.
         """
         network, batch, found, name = self.network, self.batch, self.found, sublayer_name(kind, layer)
-        read = self.memory if kind == "cross_attention" and self.memory is not None else entered
+        read = self.memory if kind == "cross_attention" and self.memory is not None else asking
         hidden, inside = self.hidden[kind], batch.inside(name)
         hidden = None if hidden is None else hidden[: len(asking)]
         differs = np.logical_or.reduce(unlike_first(asking), axis=1)
@@ -359,22 +343,17 @@ class _Side:
             # Rows that join in the decoder read the memory of row 0.
             asked, seen = asking[chosen], read[np.where(chosen < len(read), chosen, 0)]
             hidden = None if hidden is None else hidden[chosen]
-        plain = hidden is None and inside is None
-        plain &= not (network.scores_hold_positions or network.turns_queries)
-        if asking.shape[1] == 1 and plain and not found.names:
-            heads = network.attend_once(kind, layer, asked, seen)
-        else:
-            parts = dict(zip(INSIDE_ATTENTION, network.projected(kind, layer, asked, seen), strict=False))
-            for part, array in parts.items():
-                if tap(kind, part) in found.names:  # as they were projected
-                    found.add(kind, **{part: array[like]})
-                batch.put(f"{name}.{part}", array, chosen)
-            weights = network.weights(kind, parts["query"], parts["key"], hidden=hidden)
-            if inside is not None:
-                batch.put(f"{name}.attention", weights, chosen)
-                for head in range(weights.shape[1]):
-                    batch.put(f"{name}.attention.{head}", weights[:, head], chosen)
-            heads = weights @ parts["value"]
+        parts = dict(zip(INSIDE_ATTENTION, network.projected(kind, layer, asked, seen), strict=False))
+        for part, array in parts.items():
+            if tap(kind, part) in found.names:  # as they were projected
+                found.add(kind, **{part: array[like]})
+            batch.put(f"{name}.{part}", array, chosen)
+        weights = network.weights(kind, parts["query"], parts["key"], hidden=hidden)
+        if inside is not None:
+            batch.put(f"{name}.attention", weights, chosen)
+            for head in range(weights.shape[1]):
+                batch.put(f"{name}.attention.{head}", weights[:, head], chosen)
+        heads = weights @ parts["value"]
         if not found.names and not batch.replaces_heads(name):
             output = network.join(kind, layer, heads)
             return output[like] if len(output) < len(like) else output
@@ -401,13 +380,13 @@ class _Side:
         return output
 
     def _feed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
-        """(B, Q, D); zeros in rows whose output is replaced anyway."""
-        free = self.batch.free(f"{self.side}.{layer}.mlp", len(entered))
-        if len(free) == len(entered):
-            return self._fed_forward(layer, entered)
-        output = np.zeros_like(entered)
-        if len(free):
-            output[free] = self._fed_forward(layer, entered[free])
+        """(B, Q, D), computed only where a row's input differs from that of row 0."""
+        side, network = self.side, self.network
+        if not self.batch.alike:
+            return network.feed_forward(side, layer, entered)
+        new = unlike_first(entered)
+        output = np.repeat(network.feed_forward(side, layer, entered[:1]), len(entered), axis=0)
+        output[new] = network.feed_forward(side, layer, entered[new])
         return output
 
     def _edit(self, layer: int, entered: np.ndarray, output: np.ndarray) -> None:
@@ -415,20 +394,3 @@ class _Side:
         edits = self.batch.functions(kernel_name(self.side, layer), len(output))
         for row, added in edits:
             output[row] += added(self.network.feed_forward_keys(self.side, layer, entered[row]))
-
-    def _fed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
-        """(B, Q, D), computed only where a row's input differs from that of row 0."""
-        side, new, network = self.side, unlike_first(entered), self.network
-        if not self.batch.alike:
-            return network.feed_forward(side, layer, entered)
-        output = np.repeat(network.feed_forward(side, layer, entered[:1]), len(entered), axis=0)
-        if (units := network.units(side, layer)) is None:
-            output[new] = network.feed_forward(side, layer, entered[new])
-            return output
-        changed = np.flatnonzero(new.any(axis=0))
-        if not changed.size:
-            return output
-        for position, units_entered in zip(changed, units.entered(entered[0, changed]), strict=True):
-            rows = np.flatnonzero(new[:, position])
-            output[rows, position] = units.near(entered[0, position], units_entered, entered[rows, position])
-        return output

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from model.activations.sublayers import Units
 from model.activations.walk import ActivationWalk
 from model.trace.interventions import Normalisation
 
@@ -101,12 +100,8 @@ class OwnStream(ActivationWalk):
         self.config: Any = StreamConfig(built.norm_first, width, len(built.output))
         self.built, self.start, self.normalisation = built, built.start or 0, built.normalisation
         self.scores_hold_positions = built.scores is not None
-        self.turns_queries = built.rotations is not None or any(
-            name.endswith("query/norm/gamma") for name in arrays
-        )
         self.arrays = {**arrays, "embedding/output_bias": built.output_bias}
         self.vectors, self._vocabulary = built.output, np.ascontiguousarray(built.output.T)
-        self._units = {}
         self._added = lru_cache(maxsize=64)(built.positions)
 
     def inputs(self, source: Sequence[int], target: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -180,9 +175,6 @@ class OwnStream(ActivationWalk):
         """
         found = self._added(side, length)
         return np.zeros_like(found) if side in self.built.begins else found
-
-    def units(self, side: str, layer: int) -> Units | None:
-        return None  # the function of its feed-forward networks need not be ReLU
 
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
         """(B, Q, D) -> (B, Q, D), with any axes before D: the feed-forward network of one layer."""

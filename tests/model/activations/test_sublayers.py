@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from model.activations.replacements import given_rows
-from model.activations.sublayers import Units, _softmax, angle_rates, positional_encoding
-
-WIDTH, HIDDEN = 16, 200
+from model.activations.sublayers import _softmax, angle_rates, positional_encoding
 
 
 def test_angle_rates_of_three_dimensions():
@@ -29,30 +27,6 @@ def test_values_worked_out_by_hand():
 def test_sizes_below_1_are_refused_with_what_was_received(positions, d_model):
     with pytest.raises(ValueError, match=f"received {positions} x {d_model}"):
         positional_encoding(positions, d_model)
-
-
-@pytest.fixture
-def weights():
-    rng = np.random.default_rng(0)
-    kernels = rng.normal(size=(WIDTH, HIDDEN)), rng.normal(size=(HIDDEN, WIDTH))
-    return (kernels[0], rng.normal(-2, 1, HIDDEN), kernels[1], rng.normal(size=WIDTH))
-
-
-@pytest.mark.parametrize("reach", [0, 1e-3, 0.3, 30])
-def test_variations_near_and_far_give_what_the_whole_network_gives(weights, reach):
-    hidden, hidden_bias, output, output_bias = weights
-    rng = np.random.default_rng(1)
-    row = rng.normal(size=WIDTH)
-    variations = row + reach * rng.normal(size=(7, WIDTH))
-    whole = np.maximum(variations @ hidden + hidden_bias, 0) @ output + output_bias
-    units = Units.of(*weights)
-    np.testing.assert_allclose(units.near(row, units.entered(row), variations), whole, atol=1e-9)
-
-
-def test_a_unit_that_only_one_variation_opens_is_computed():
-    units = Units.of(np.array([[1.0]]), np.array([-5.0]), np.array([[2.0]]), np.array([0.0]))
-    row = np.array([0.0])
-    assert units.near(row, units.entered(row), np.array([[0.0], [6.0]])).tolist() == [[0.0], [2.0]]
 
 
 @pytest.mark.parametrize("apart", [1.0, 200.0])

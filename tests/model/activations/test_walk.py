@@ -181,20 +181,6 @@ def test_more_variations_than_a_batch_holds_come_back_in_their_order(networks, i
     np.testing.assert_allclose(patched.passes(*ids, patches).logits, whole, atol=1e-4)
 
 
-def test_the_last_layer_finds_for_one_position_what_keys_and_values_would(networks, ids):
-    """Passes that hand out a look compute all positions of the last layer, others the last alone."""
-    _, _, patched = networks
-    stream = patched.taps(*ids, ["encoder_residual"])["encoder_residual"]
-    places = (
-        Patch("encoder_residual", 1, stream[1, 2] + 1, 2),
-        Patch("decoder_residual", 2, stream[1, 0], 1),
-    )
-    patches = [*((each,) for each in places), ()]
-    one = patched.passes(*ids, patches).logits
-    whole = patched.passes(*ids, patches, look=Node("cross_attention", 1, 0)).logits
-    np.testing.assert_allclose(one, whole, atol=1e-5)
-
-
 def test_a_score_is_a_difference_of_logits(networks, ids):
     answered = networks[2].passes(*ids, [(), (Patch.of(NODES[0], values(NODES[0])),)])
     written, instead = ids[1][0], ids[1][1]

@@ -185,14 +185,14 @@ class Sublayers:
         name, heads = self._attention(kind, layer), self.heads(kind)
         query = self._heads(asking, f"{name}/query", heads)
         key = self._heads(read, f"{name}/key", heads)
-        query = self.turned(f"{name}/query", query, read.shape[1])
-        key = self.turned(f"{name}/key", key, read.shape[1])
+        query = self.turned(f"{name}/query", query)
+        key = self.turned(f"{name}/key", key)
         return query, key, self._heads(read, f"{name}/value", heads)
 
-    def turned(self, name: str, projected: np.ndarray, length: int) -> np.ndarray:
+    def turned(self, name: str, projected: np.ndarray) -> np.ndarray:
         """Queries or keys (B, H, Q, D/H) as scores compare them: normalised by head, rotated by position.
 
-        ``name``: the path of their projection. They are those of the last Q of ``length`` positions.
+        ``name``: the path of their projection.
         """
         return projected
 
@@ -235,7 +235,7 @@ class Sublayers:
         queries, keys = logits.shape[-2:]
         if (more := self.position_scores(kind, queries, keys)) is not None:
             logits = logits + (more if head is None else more[head])
-        masked = np.tri(queries, keys, keys - queries) == 0 if kind == "decoder_attention" else None
+        masked = np.tri(queries, keys) == 0 if kind == "decoder_attention" else None
         if hidden is not None:
             hidden = hidden[:, None, None]  # (B, K) -> (B, 1, 1, K)
             masked = hidden if masked is None else hidden | masked

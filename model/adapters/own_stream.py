@@ -128,13 +128,13 @@ class OwnStream(ActivationWalk):
         """(H, Q, K): the addition to scores for the distance of positions; None without one."""
         return self.built.scores(kind, queries, keys) if self.built.scores else None
 
-    def turned(self, name: str, projected: np.ndarray, length: int) -> np.ndarray:
+    def turned(self, name: str, projected: np.ndarray) -> np.ndarray:
         """Queries or keys (B, H, Q, d), normalised by head and rotated by position."""
         if norm := self._head_norm(name):
             projected = norm[0].of(projected, *norm[1:])
         if self.built.rotations is None:
             return projected
-        rotations = self.built.rotations(_layer(name), length)[-projected.shape[-2] :]
+        rotations = self.built.rotations(_layer(name), projected.shape[-2])
         return np.einsum("...nd,nde->...ne", projected, rotations, optimize=True)
 
     def unturned(

@@ -14,10 +14,8 @@ that many optimiser steps.
 """
 
 import hashlib
-import io
 import json
 import os
-import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
@@ -32,10 +30,7 @@ from model.text.tokenizer import Tokenizer
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of a file by name, read-only.
-
-    Each is unpacked in one piece and not copied. ``np.load`` unpacks it in small pieces and asks for Python's
-    lock before each of them, which other threads of a starting worker hold.
+    """All arrays of a file by name.
 
     >>> from assets import FOLDER
     >>> read_npz(FOLDER / "transformer" / "weights.npz")["transformer/encoder_norm/gamma"].shape
@@ -44,16 +39,10 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
     Raises OSError where there is no file, and what zipfile and NumPy raise for a damaged one: a dozen kinds,
     depending on the byte.
     """
-    found = {}
-    with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            content = archive.read(name)
-            file = io.BytesIO(content)
-            if np.lib.format.read_magic(file) != (1, 0):  # later ones are for fields with names
-                raise ValueError(f"{name} should be an array of .npy version 1.0")
-            shape, fortran, kind = np.lib.format.read_array_header_1_0(file)
-            values = np.frombuffer(content, kind, offset=file.tell())
-            found[name.removesuffix(".npy")] = values.reshape(shape, order="F" if fortran else "C")
+    with np.load(path, allow_pickle=False) as file:
+        found = dict(file)
+    if odd := [name for name, array in found.items() if not isinstance(array, np.ndarray)]:
+        raise ValueError(f"{odd[0]} should be an array")
     return found
 
 

@@ -315,20 +315,10 @@ class Batch:
 
     def __init__(self, common: Replacements, changes: Sequence[Replacements], starts: Sequence[float]):
         self.count, self._starts, self._common = len(changes), np.array(starts), common
-        # Whether most activations of its rows are near those of row 0.
-        self.alike = self.count > 1 and starts[-1] > ALL
         self._own: dict[str, list[tuple[int, Replacement]]] = {}
         for row, replacements in enumerate(changes):
             for name, replacement in replacements.items():
                 self._own.setdefault(name, []).append((row, replacement))
-        names = [(name, *name.rpartition(".")[::2]) for name in {**common, **self._own}]
-        self._heads = {of.removesuffix(".head") for _, of, _ in names if of.endswith(".head")}
-        # By sub-layer: rows whose attention is computed in another way.
-        self._inside: dict[str, set[int]] = {}
-        for name, of, part in names:
-            if part in INSIDE_ATTENTION or of.endswith(".attention"):
-                rows = self._inside.setdefault(of.removesuffix(".attention"), set())
-                rows.update(row for row, _ in self._own.get(name, ()))
 
     def joined(self, layer: float) -> int:
         """How many rows the batch has in this layer."""
@@ -336,9 +326,6 @@ class Batch:
 
     def replaces(self, name: str) -> bool:
         return name in self._common or name in self._own
-
-    def replaces_heads(self, sublayer: str) -> bool:
-        return sublayer in self._heads
 
     def functions(self, name: str, count: int) -> Iterator[tuple[int, Function]]:
         """(row, function) of the first ``count`` rows that have a function under this name."""
@@ -348,23 +335,9 @@ class Batch:
             if callable(function):
                 yield row, function
 
-    def inside(self, sublayer: str) -> set[int] | None:
-        """The rows in which queries, keys, values or weights of this attention are replaced.
-
-        None where no row and no common replacement has any.
-        """
-        return self._inside.get(sublayer)
-
-    def put(self, name: str, array: np.ndarray, rows: np.ndarray | None = None, first: int = 0) -> None:
-        """Replace the activation in place.
-
-        ``array`` (B, ...): of all rows, or of ``rows``, whose first ones have it already.
-        """
-        own = [
-            (row if rows is None else int(np.searchsorted(rows, row)), replacement)
-            for row, replacement in self._own.get(name, ())
-        ]
-        common = self._common.get(name)
+    def put(self, name: str, array: np.ndarray, first: int = 0) -> None:
+        """Replace the activation (B, ...) in place, whose ``first`` rows have it already."""
+        own, common = self._own.get(name, []), self._common.get(name)
         if not (common is None or isinstance(common, Computed) or first):
             spared = [at for at, replacement in own if isinstance(replacement, Computed) and at < len(array)]
             computed = array[spared]
@@ -386,19 +359,27 @@ class Batch:
 
     def whole(self, array: np.ndarray) -> np.ndarray:
         """All rows of an array (B, Q, D): those that have not joined equal row 0."""
-        rows = np.arange(self.count)
-        return array if len(array) == self.count else array[np.where(rows < len(array), rows, 0)]
+        return first_rows(array, self.count)
 
     def join(self, x: np.ndarray, layer: float) -> np.ndarray:
         """The stream (B, Q, D) before a layer, with the rows that join here.
 
         So far they equal row 0.
         """
-        count = self.joined(layer)
-        return x if count <= len(x) else np.concatenate([x, np.repeat(x[:1], count - len(x), axis=0)])
+        return x if (count := self.joined(layer)) <= len(x) else first_rows(x, count)
 
     def masked(self, name: str, seen: np.ndarray) -> np.ndarray:
         """A mask (B, K), or (1, K) of all rows, with its replacements, for all rows."""
         mask = np.repeat(seen, self.count // len(seen), axis=0)
         self.put(name, mask)
         return mask
+
+
+def first_rows(array: np.ndarray, count: int) -> np.ndarray:
+    """(B, ...) -> (``count``, ...): missing rows equal row 0.
+
+    >>> first_rows(np.array([5, 7]), 3).tolist()
+    [5, 7, 5]
+    """
+    rows = np.arange(count)
+    return array[:count] if len(array) >= count else array[np.where(rows < len(array), rows, 0)]

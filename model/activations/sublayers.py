@@ -56,7 +56,6 @@ def compose(weights: Mapping[str, np.ndarray], features: np.ndarray) -> np.ndarr
 
 
 SPREAD = 50.0  # scores that lie at most so far apart can share one maximum: float32 still holds exp(-50)
-FEW = 0.5  # of all positions: with more, choosing them costs what it saves
 
 
 class Stream(NamedTuple):
@@ -368,20 +367,6 @@ def kind_side(kind: str) -> str:
     'decoder'
     """
     return "encoder" if kind.startswith("encoder") else "decoder"
-
-
-def unlike_first(x: np.ndarray) -> np.ndarray:
-    """Where a row differs from row 0: (B, Q, D) -> (B, Q) bool.
-
-    As a rule few positions do: a replacement changes other positions only through attention, and in the
-    decoder only later ones.
-    """
-    unlike = x[..., 0] != x[:1, ..., 0]
-    if np.count_nonzero(unlike) <= FEW * unlike.size:
-        return (x != x[:1]).any(axis=-1)
-    rows, places = np.nonzero(~unlike)  # only there the other numbers have to be compared
-    unlike[rows, places] = (x[rows, places] != x[0, places]).any(axis=-1)
-    return unlike
 
 
 def _softmax(scores: np.ndarray, masked: np.ndarray | None = None) -> np.ndarray:

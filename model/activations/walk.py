@@ -21,8 +21,8 @@ An array is written in the place of the activation, a function gets the activati
 heads count from 0. To read activations, ask for the stacked arrays of ``model.trace.interventions``. The idea
 is that of TransformerLens (Nanda & Bloom 2022), without hooks that outlive a pass.
 
-Rows of a batch are compared with row 0, and only the positions that differ are computed. Rows that ask about
-one sentence equal row 0 up to the layer of their first replacement, so they join the batch only there.
+Rows that ask about one sentence equal row 0 up to the layer of their first replacement, so they join the
+batch only there.
 
 B rows, S source and T target tokens, Q query and K key positions, L layers, H heads, D d_model, V vocabulary.
 """
@@ -44,12 +44,13 @@ from model.activations.replacements import (
     Replacements,
     Rows,
     activation_name,
+    first_rows,
     kernel_name,
     output_name,
     replacements_of,
     sublayer_name,
 )
-from model.activations.sublayers import FEW, Sublayers, unlike_first
+from model.activations.sublayers import Sublayers
 from model.trace.interventions import ATTENTIONS, SUBLAYERS, Found, Node, Patches, tap
 
 THREADS = 2  # batches at once: NumPy releases the interpreter lock while it computes
@@ -302,7 +303,7 @@ class _Side:
                 elif kind in ATTENTIONS[side]:
                     output = self._attend(kind, layer, entered)
                 else:
-                    output = self._feed_forward(layer, entered)
+                    output = network.feed_forward(side, layer, entered)
                     self._edit(layer, entered, output)
                 batch.put(output_name(kind, layer), output)
                 # If nothing keeps the output, the sum is written over it: new memory takes longer than the
@@ -320,74 +321,28 @@ class _Side:
         return self.network.layers("encoder") if self.side == "decoder" else 0
 
     def _attend(self, kind: str, layer: int, asking: np.ndarray) -> np.ndarray:
-        """The output (B, Q, D) of an attention.
-
-        A row that asks and reads the same as row 0 is not computed again.
-        """
+        """The output (B, Q, D) of an attention."""
         network, batch, found, name = self.network, self.batch, self.found, sublayer_name(kind, layer)
-        read = self.memory if kind == "cross_attention" and self.memory is not None else asking
-        hidden, inside = self.hidden[kind], batch.inside(name)
+        read, hidden = asking, self.hidden[kind]
+        if kind == "cross_attention" and self.memory is not None:
+            read = first_rows(self.memory, len(asking))
         hidden = None if hidden is None else hidden[: len(asking)]
-        differs = np.logical_or.reduce(unlike_first(asking), axis=1)
-        differs[: len(read)] |= np.logical_or.reduce(unlike_first(read), axis=1)
-        if hidden is not None:
-            differs |= (hidden != hidden[:1]).any(axis=1)
-        if inside:
-            differs[[row for row in inside if row < len(differs)]] = True
-            differs |= 0 in inside  # row 0 is none that others could equal
-        differs[0] = True
-        chosen = np.flatnonzero(differs)
-        like = np.where(differs, np.cumsum(differs) - 1, 0)  # for each row the one that was computed
-        asked, seen = asking, read
-        if len(chosen) < len(asking) or len(read) < len(asking):  # else all differ, and no copies are made
-            # Rows that join in the decoder read the memory of row 0.
-            asked, seen = asking[chosen], read[np.where(chosen < len(read), chosen, 0)]
-            hidden = None if hidden is None else hidden[chosen]
-        parts = dict(zip(INSIDE_ATTENTION, network.projected(kind, layer, asked, seen), strict=False))
+        parts = dict(zip(INSIDE_ATTENTION, network.projected(kind, layer, asking, read), strict=False))
         for part, array in parts.items():
             if tap(kind, part) in found.names:  # as they were projected
-                found.add(kind, **{part: array[like]})
-            batch.put(f"{name}.{part}", array, chosen)
+                found.add(kind, **{part: array.copy()})
+            batch.put(f"{name}.{part}", array)
         weights = network.weights(kind, parts["query"], parts["key"], hidden=hidden)
-        if inside is not None:
-            batch.put(f"{name}.attention", weights, chosen)
-            for head in range(weights.shape[1]):
-                batch.put(f"{name}.attention.{head}", weights[:, head], chosen)
+        batch.put(f"{name}.attention", weights)
+        for head in range(weights.shape[1]):
+            batch.put(f"{name}.attention.{head}", weights[:, head])
         heads = weights @ parts["value"]
-        if not found.names and not batch.replaces_heads(name):
-            output = network.join(kind, layer, heads)
-            return output[like] if len(output) < len(like) else output
-        heads = heads[like]
         for head in range(heads.shape[1]):
             batch.put(f"{name}.head.{head}", heads[:, head])
-        if kind in found.names:
-            found.add(kind, attention=weights[like])
         found.add(kind, heads=heads)
-        return self._joined_anew(kind, layer, heads)
-
-    def _joined_anew(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
-        """The output projection (B, Q, D), computed only where heads differ from those of row 0.
-
-        ``heads``: (B, H, Q, D/H).
-        """
-        new = (heads != heads[:1]).any(axis=(1, 3))
-        if new.mean() > FEW:
-            return self.network.join(kind, layer, heads)
-        output = np.repeat(self.network.join(kind, layer, heads[:1]), len(heads), axis=0)
-        if new.any():
-            some = heads.transpose(0, 2, 1, 3)[new]  # (positions, H, D/H)
-            output[new] = self.network.join(kind, layer, some.transpose(1, 0, 2)[None])[0]
-        return output
-
-    def _feed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
-        """(B, Q, D), computed only where a row's input differs from that of row 0."""
-        side, network = self.side, self.network
-        if not self.batch.alike:
-            return network.feed_forward(side, layer, entered)
-        new = unlike_first(entered)
-        output = np.repeat(network.feed_forward(side, layer, entered[:1]), len(entered), axis=0)
-        output[new] = network.feed_forward(side, layer, entered[new])
-        return output
+        if kind in found.names:
+            found.add(kind, attention=weights)
+        return network.join(kind, layer, heads)
 
     def _edit(self, layer: int, entered: np.ndarray, output: np.ndarray) -> None:
         """Add to ``output`` (B, Q, D) what edited output matrices add to it, in place."""

@@ -23,7 +23,6 @@ from model.trace.interventions import (
     Intervention,
     Node,
     Patches,
-    ZeroedValue,
 )
 
 _SHORT = {"encoder_attention": "self", "decoder_attention": "self", "cross_attention": "cross"}
@@ -197,12 +196,15 @@ def check(intervention: Intervention, sizes: Mapping[str, AttentionSize], source
         sizes: by kind of attention.
         source_length: S, the end mark included.
     """
-    for each in (*intervention.off, *intervention.weights, *intervention.zeroed):
-        size = sizes.get(each.kind, AttentionSize(0, 0))
-        is_known = each[2] >= 0 if isinstance(each, ZeroedValue) else 0 <= each.head < size.heads
-        if not (is_known and 0 <= each.layer < size.layers):
+    none = AttentionSize(0, 0)
+    for head in (*intervention.off, *intervention.weights):
+        layers, heads = sizes.get(head.kind, none)
+        if not (0 <= head.layer < layers and 0 <= head.head < heads):
             shapes = {kind: tuple(size) for kind, size in sizes.items()}
-            raise ValueError(f"a head should be one of (layers, heads) {shapes}, received {each}")
+            raise ValueError(f"a head should be one of (layers, heads) {shapes}, received {head}")
+    for value in intervention.zeroed:
+        if not 0 <= value.layer < sizes.get(value.kind, none).layers or value.position < 0:
+            raise ValueError(f"a zeroed value should lie in a layer of the network, received {value}")
     check_source(intervention, source_length)
     if places := [p for p in intervention.without_target if p < 0]:
         raise ValueError(f"what is left out should lie at 0 or later, received {places[0]}")

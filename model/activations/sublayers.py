@@ -55,9 +55,6 @@ def compose(weights: Mapping[str, np.ndarray], features: np.ndarray) -> np.ndarr
     return token + (features[:, 1:2] > 0) * sum(jamo)
 
 
-SPREAD = 50.0  # scores that lie at most so far apart can share one maximum: float32 still holds exp(-50)
-
-
 class Stream(NamedTuple):
     """The residual stream of one side in one pass, and the additions to it."""
 
@@ -238,7 +235,7 @@ class Sublayers:
         if hidden is not None:
             hidden = hidden[:, None, None]  # (B, K) -> (B, 1, 1, K)
             masked = hidden if masked is None else hidden | masked
-        return _softmax(logits, masked)
+        return softmax(logits, masked)
 
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
         """The output of a feed-forward network: (B, Q, D) -> (B, Q, D)."""
@@ -369,27 +366,20 @@ def kind_side(kind: str) -> str:
     return "encoder" if kind.startswith("encoder") else "decoder"
 
 
-def _softmax(scores: np.ndarray, masked: np.ndarray | None = None) -> np.ndarray:
-    """The softmax over K of scores (..., Q, K), in place.
+def softmax(scores: np.ndarray, masked: np.ndarray | None = None) -> np.ndarray:
+    """The softmax over K of scores (..., Q, K), in place; a row of nothing but -inf is all 0.
 
     ``masked``, broadcastable to that: True at keys without weight.
 
-    >>> _softmax(np.zeros((2, 2), np.float32), np.array([[False, True], [True, True]])).tolist()
+    >>> softmax(np.zeros((2, 2), np.float32), np.array([[False, True], [True, True]])).tolist()
     [[1.0, 0.0], [0.0, 0.0]]
     """
-    # One maximum of all scores takes a quarter of the time of one for each row. It will do if no score lies
-    # too far below it.
-    highest = scores.max()
-    is_near = highest - scores.min() < SPREAD
     if masked is not None:
         np.copyto(scores, -np.inf, where=masked)
-    if not is_near:
-        highest = scores.max(axis=-1, keepdims=True)
-        highest[np.isneginf(highest)] = 0
-    scores -= highest
+    highest = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+    # Subtracting the highest changes no share and keeps exp from overflowing.
+    scores -= np.where(np.isneginf(highest), 0, highest)
     weights = np.exp(scores, out=scores)
     total = np.einsum("...k->...", weights)[..., None]
-    if masked is not None:
-        total[total == 0] = 1
-    weights /= total
+    weights /= np.where(total == 0, 1, total)
     return weights

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.activations.drafting import log_softmax
 from model.adapters.capture import Capture, Function, Maps
 from model.trace.checks import later, plain_array
 from model.trace.strict_npz import TraceError
@@ -412,8 +413,7 @@ def probabilities(
     if (output >= 0).all() and np.allclose(sums, 1, atol=_ROW_TOLERANCE):
         logs = np.log(np.maximum(output / sums, np.finfo(np.float32).tiny))
     else:
-        shifted = output - output.max(-1, keepdims=True)
-        logs = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+        logs = log_softmax(output)
     best = np.argsort(-logs, axis=-1, kind="stable")[:, :_ALTERNATIVES]  # (T, 5)
     return {
         "log_probabilities": logs[np.arange(len(produced)), produced],

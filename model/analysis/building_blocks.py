@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from model.activations.sublayers import softmax
 from model.stored.config import NetworkConfig, TransformerConfig
 from model.text.tokenizer import PAD_ID
 
@@ -70,21 +71,8 @@ def dot_product_attention(
     products = query @ key.T  # (Q, d), (d, K) -> (Q, K)
     scaled = products / math.sqrt(max(key.shape[1], 1)) if scaling else products
     logits = scaled if mask is None else np.where(mask, scaled, -np.inf)
-    weights = softmax(logits)
+    weights = softmax(logits.copy())
     return DotProduct(query, key, value, products, scaled, logits, weights, weights @ value)
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """(..., K) -> (..., K), each row summing to 1, exactly 0 at -inf; all 0 in a row of nothing but -inf.
-
-    >>> softmax(np.array([0.0, -np.inf])).tolist()
-    [1.0, 0.0]
-    """
-    highest = logits.max(axis=-1, keepdims=True, initial=-np.inf)
-    # Subtracting the highest changes no share and keeps exp from overflowing.
-    exponentials = np.exp(logits - np.where(np.isfinite(highest), highest, 0.0))
-    total = exponentials.sum(axis=-1, keepdims=True)
-    return exponentials / np.where(total > 0, total, 1.0)
 
 
 def _check(query: np.ndarray, key: np.ndarray, value: np.ndarray, mask: np.ndarray | None) -> None:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.activations.drafting import log_softmax
 from model.activations.replacements import every_head
 from model.activations.token_network import insides_of
 from model.analysis.contrasts import AskedRow, Edit, contrast_of_edit
@@ -227,9 +228,7 @@ def pair_effects(corrector: Network, source: str, target: str) -> PairEffects:
     logits = corrector.laboratory.pass_over(
         [ids[0]] * count, [ids[1]] * count, interventions
     ).logits  # (1 + N, T, V)
-    written = np.take_along_axis(logits, np.array(ids[1])[None, :, None], axis=-1)[..., 0]  # (1 + N, T)
-    highest = logits.max(axis=-1, keepdims=True)
-    logs = written - highest[..., 0] - np.log(np.exp(logits - highest).sum(axis=-1))
+    logs = log_softmax(logits)[:, np.arange(len(ids[1])), ids[1]]  # (1 + N, T)
     lost = logs[1:] - logs[0]  # (N, T)
     changes = find_changes(source, target)
     copied = ~changed_rows(changes, len(ids[1]))

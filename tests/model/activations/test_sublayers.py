@@ -1,12 +1,10 @@
-"""Positional encoding, the softmax, and feed-forward networks of which only the units that may open are
-computed.
-"""
+"""Positional encoding, replaced rows of weights, and the softmax."""
 
 import numpy as np
 import pytest
 
 from model.activations.replacements import given_rows
-from model.activations.sublayers import _softmax, angle_rates, positional_encoding
+from model.activations.sublayers import angle_rates, positional_encoding, softmax
 
 
 def test_angle_rates_of_three_dimensions():
@@ -36,7 +34,7 @@ def test_a_softmax_is_the_same_however_far_its_rows_lie_apart(apart):
     expected = np.exp(scores.astype(np.float64) - scores.max(axis=-1, keepdims=True))
     expected[hidden] = 0
     expected /= expected.sum(axis=-1, keepdims=True)
-    np.testing.assert_allclose(_softmax(scores.copy(), hidden), expected, atol=1e-6)
+    np.testing.assert_allclose(softmax(scores.copy(), hidden), expected, atol=1e-6)
 
 
 def test_given_rows_that_are_shorter_end_with_zeros():

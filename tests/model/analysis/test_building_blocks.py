@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from model.activations.sublayers import positional_encoding
+from model.activations.sublayers import positional_encoding, softmax
 from model.analysis import building_blocks as work
 from model.analysis.building_blocks import (
     ROLES,
@@ -21,7 +21,6 @@ from model.analysis.building_blocks import (
     role_of,
     similarity,
     sizes,
-    softmax,
     under,
 )
 from model.network import layers as attention

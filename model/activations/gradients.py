@@ -53,7 +53,7 @@ def embedding_slopes(
         factors = [partial(np.multiply, np.float32(share)) for share in shares[cut : cut + _AT_ONCE]]
         changes = [{f"{side}.embedding": factor for side in begun} for factor in factors]
         ends, found = network.run(Rows([source], [target], changes, {}), BACKWARD_TAPS)
-        score, directions = graded(LastRows(network, ends[:, at], None))
+        score, directions = graded(LastRows(network, ends[:, at]))
         backward = BackwardPass(network, found, directions, at)
         scores.append(score)
         for side, embedding in begun.items():

@@ -51,7 +51,7 @@ from model.activations.replacements import (
     sublayer_name,
 )
 from model.activations.sublayers import Sublayers
-from model.trace.interventions import ATTENTIONS, SUBLAYERS, Found, Node, Patches, tap
+from model.trace.interventions import ATTENTIONS, SUBLAYERS, Found, Patches, tap
 
 THREADS = 2  # batches at once: NumPy releases the interpreter lock while it computes
 BATCH, FEWEST = 96, 8  # rows of a batch about one sentence, and about sentences of their own
@@ -73,7 +73,6 @@ class LastRows:
 
     network: Sublayers
     ends: np.ndarray  # (N, D) of the decoder's stream, as the output layer reads them
-    attention: np.ndarray | None  # (N, Q, K) weights of the head whose weights were read
 
     @property
     def logits(self) -> np.ndarray:
@@ -108,19 +107,15 @@ class ActivationWalk(Sublayers):
         target: Sequence[int],
         variations: Sequence[Patches],
         base: Patches = (),
-        look: Node | None = None,
     ) -> LastRows:
         """The last position of ``target`` under each of N ``variations``: states (N, D).
 
         Each has the patches of ``base`` in addition.
-
-        ``look``: a head whose attention weights are read.
         """
         changes = [*map(replacements_of, variations or [()])]
         rows = Rows([source], [target], changes, replacements_of(base))
-        ends, read = self.run(rows, [look.kind] if look else [])
-        attention = read[look.kind][:, look.layer, look.head] if look else None
-        return LastRows(self, ends[: len(variations), -1], attention)
+        ends, _ = self.run(rows)
+        return LastRows(self, ends[: len(variations), -1])
 
     def taps(
         self, source: Sequence[int], target: Sequence[int], names: Iterable[str], patches: Patches = ()

@@ -309,7 +309,7 @@ def _direct(run: CleanRun, values: AblationValues) -> np.ndarray:
         added = network.written(node, mean - found[node.tap][node.place][-1:])
         ends.append(network.resumed(stream, len(output), node.sublayer, added))
     closed = network.close("decoder", np.stack(ends))[:, 0]  # (1 + writing, D)
-    scores = run.scored(LastRows(network, closed, None))
+    scores = run.scored(LastRows(network, closed))
     effects = np.zeros(len(network.nodes), np.float32)
     effects[writing] = scores[0] - scores[1:]
     return effects

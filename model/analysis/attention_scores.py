@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.activations.replacements import Rows, replacements_of
 from model.activations.walk import ActivationWalk
 from model.analysis.ablation import AblationValues, mean_values
 from model.analysis.residual_stream import BIAS, EMBEDDING, POSITION, decompose_residual, stream_taps
@@ -204,9 +205,9 @@ class ReadSides:
         """The attention weight of a cell with each part of its query or key ablated at that position."""
         query, key = cell
         patches = [(self._without(of, part, query if of == QUERY else key, ablation),) for of, part in tested]
-        looks = self._network.passes(*ids, patches, look=self._node).attention  # (N, Q, K)
-        assert looks is not None, "a head was asked about"
-        return looks[:, query, key].tolist()
+        rows = Rows([ids[0]], [ids[1]], [*map(replacements_of, patches)], {})
+        _, read = self._network.run(rows, [self._node.kind])
+        return read[self._node.kind][:, self._node.layer, self._node.head, query, key].tolist()
 
     def _without(self, of: str, part: Node | str, position: int, ablation: AblationValues) -> Patch:
         """The patch that ablates a part at one position."""

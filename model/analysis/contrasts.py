@@ -245,7 +245,7 @@ class CleanRun(AskedRow):
     def ended(self, found: Mapping[str, np.ndarray]) -> LastRows:
         """The last row of a pass whose ``decoder_residual`` was read."""
         closed = self.network.close("decoder", found["decoder_residual"][-1:, -1:])
-        return LastRows(self.network, closed[:, 0], None)
+        return LastRows(self.network, closed[:, 0])
 
     def direction(self, passed: LastRows) -> np.ndarray:
         """(N, D), or (D,) of all: the gradient of the score at the end of the stream, normalised."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from model.activations.replacements import Rows, intervened
+from model.activations.replacements import Rows, intervened, replacements_of
 from model.activations.walk import ActivationWalk
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import (
@@ -165,7 +165,8 @@ def test_the_look_of_a_head_is_handed_out_of_each_pass(networks, ids):
         (),
         (Patch.of(node, values(NODES[0])),),
     ]
-    looks = patched.passes(*ids, patches, look=node).attention
+    rows = Rows([ids[0]], [ids[1]], [*map(replacements_of, patches)], {})
+    looks = patched.run(rows, [node.kind])[1][node.kind][:, node.layer, node.head]
     plain = patched.taps(*ids, ["cross_attention"])["cross_attention"][1, 0]
     assert looks.shape == (3, *plain.shape)
     np.testing.assert_allclose(looks[1], plain, atol=1e-6)

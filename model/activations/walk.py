@@ -271,9 +271,7 @@ class _Side:
     def walk(self, ids: np.ndarray) -> np.ndarray:
         """ids (B, Q), or (1, Q) of all rows -> the end of the residual stream (B, Q, D)."""
         network, batch, name = self.network, self.batch, f"{self.side}.embedding"
-        x = np.stack([network.stream_start(row, self.side) for row in ids])
-        if len(x) < (count := batch.joined(self._before - 0.5)):
-            x = x.repeat(count, axis=0)
+        x = batch.join(np.stack([network.stream_start(row, self.side) for row in ids]), self._before - 0.5)
         positions = network.positions(ids.shape[1], self.side)
         embedding = x - positions
         if batch.replaces(name):
@@ -301,11 +299,7 @@ class _Side:
                     output = network.feed_forward(side, layer, entered)
                     self._edit(layer, entered, output)
                 batch.put(output_name(kind, layer), output)
-                # If nothing keeps the output, the sum is written over it: new memory takes longer than the
-                # sum.
-                x = network.leave(
-                    kind, layer, x + output if self.found.names else np.add(x, output, out=output)
-                )
+                x = network.leave(kind, layer, x + output)
                 batch.put(activation_name(tap(side, "residual"), place), x)
                 self.found.add(side, output=output, residual=x)
         return x

@@ -26,13 +26,26 @@ from model.trace.interventions import ATTENTIONS, Head, Node, every_node
 HEADS_FILE = "heads.json"
 
 
-class HeadMeans(NamedTuple):
-    """A mean of each head, half the width of its 95% interval, and its number of rows; nan where unknown."""
+class Mean(NamedTuple):
+    """A mean of each head or part, and half the width of its 95% interval; nan where unknown."""
 
-    mean: np.ndarray  # (L, H) float64
-    margin: np.ndarray  # (L, H) float64
+    mean: np.ndarray  # float64, of heads (L, H)
+    margin: np.ndarray  # of the same shape; nan where one sentence alone gives none
     rows: int
     chance: float | None = None  # of a role: its mean in a head that looks evenly at all it may see
+
+    @classmethod
+    def of(cls, found: dict) -> Mean:
+        """The numbers of a file. Raises ValueError where mean and margin have different shapes.
+
+        >>> Mean.of({"mean": [0.5], "margin": [None], "rows": 1}).rows
+        1
+        """
+        mean, margin = (np.array(found[name], float) for name in ("mean", "margin"))
+        if mean.shape != margin.shape:
+            raise ValueError(f"a mean should have the shape {margin.shape}, received {mean.shape}")
+        chance = found.get("chance")
+        return cls(mean, margin, int(found["rows"]), None if chance is None else float(chance))
 
 
 class HeadSurvey:
@@ -50,19 +63,19 @@ class HeadSurvey:
         self.overlap = int(found["pruning_overlap"])
         self.pruning: dict[str, list[list[float]]] = found["pruning"]
         self._roles = {
-            (kind, role, name): _measured(each)
+            (kind, role, name): Mean.of(each)
             for kind in self.kinds
             for role, classes in found["roles"].get(kind, {}).items()
             for name, each in classes.items()
         }
         self._effects = {
-            (kind, name): _measured(each)
+            (kind, name): Mean.of(each)
             for kind, effects in found["effects"].items()
             for name, each in effects.items()
         }
         self.answer_sentences = int(found.get("answer_sentences", 0))  # 0 without attributed fixes
         self._written = {
-            (kind, name): _measured(each)
+            (kind, name): Mean.of(each)
             for kind, classes in found.get("written", {}).items()
             for name, each in classes.items()
         }
@@ -86,18 +99,18 @@ class HeadSurvey:
         """
         return [Head(kind, *place) for kind in self.kinds for place in np.ndindex(self.shape)]
 
-    def role(self, kind: str, role: str, name: str) -> HeadMeans | None:
+    def role(self, kind: str, role: str, name: str) -> Mean | None:
         """The share (L, H) of a role in heads of a kind at rows of a class; None if no row could show it."""
         return self._roles.get((kind, role, name))
 
-    def effect(self, kind: str, name: str) -> HeadMeans | None:
+    def effect(self, kind: str, name: str) -> Mean | None:
         """The effect (L, H) of ablating each head, in nats: "edited", "copied" or "loss".
 
         None without a measurement.
         """
         return self._effects.get((kind, name))
 
-    def written(self, kind: str, name: str) -> HeadMeans | None:
+    def written(self, kind: str, name: str) -> Mean | None:
         """The direct contribution of heads to the score of a fix, or of a copied character, in nats.
 
         None without a measurement, and for the encoder's heads, which contribute nothing directly.
@@ -151,14 +164,6 @@ class HeadSurvey:
         return self._shown[place][0], row
 
 
-def _measured(each: dict) -> HeadMeans:
-    mean, margin = (np.array(each[name], float) for name in ("mean", "margin"))
-    if mean.ndim != 2 or mean.shape != margin.shape:
-        raise ValueError(f"a mean of heads should be (L, H), received {mean.shape} and {margin.shape}")
-    chance = each.get("chance")
-    return HeadMeans(mean, margin, int(each["rows"]), None if chance is None else float(chance))
-
-
 def read_head_survey(folder: Path) -> HeadSurvey | None:
     """The survey of a model folder; None without a file.
 
@@ -176,14 +181,6 @@ def read_head_survey(folder: Path) -> HeadSurvey | None:
 
 ANSWERS_FILE = "answers.json"
 _DIGITS = 4
-
-
-class Mean(NamedTuple):
-    """A mean over ``rows`` edits, with half its 95% interval; nan where one sentence alone gives none."""
-
-    mean: np.ndarray
-    margin: np.ndarray
-    rows: int
 
 
 class AnswerSurvey:
@@ -213,11 +210,8 @@ class AnswerSurvey:
 
     def of(self, group: str, quantity: str) -> Mean | None:
         """The mean of a quantity of a group; None without a measurement."""
-        each = self._groups.get(group, {}).get(quantity)
-        if each is None:
-            return None
-        mean, margin = (np.array(each[name], float) for name in ("mean", "margin"))
-        return Mean(mean, margin, int(each["rows"]))
+        found = self._groups.get(group, {}).get(quantity)
+        return None if found is None else Mean.of(found)
 
     def edits(self, group: str) -> int:
         """The number of edits, or for "copied" of characters, of a group.

@@ -23,7 +23,7 @@ import numpy as np
 from model.analysis.roles import EDITED
 from model.stored.config import TransformerConfig
 from model.stored.folder import ASSETS, fingerprint, of_weights, read_config, write_atomically
-from model.survey.results import ANSWERS_FILE, HEADS_FILE, AnswerSurvey, HeadMeans, HeadSurvey, Mean
+from model.survey.results import ANSWERS_FILE, HEADS_FILE, AnswerSurvey, HeadSurvey, Mean
 from model.survey.sums import CODA, RULE
 from model.trace.interventions import Head, Node
 from training.run.record import read_runs
@@ -291,7 +291,7 @@ def heads_of_stories(survey: HeadSurvey) -> dict[str, Head]:
     return {LOSS: best(LOSS, 1), "for": best(EDITED, -1), "against": best(EDITED, 1)}
 
 
-def _effect(survey: HeadSurvey, kind: str, name: str) -> HeadMeans:
+def _effect(survey: HeadSurvey, kind: str, name: str) -> Mean:
     found = survey.effect(kind, name)
     if found is None:
         raise ValueError(f"the survey did not measure the effect {name} of {kind}")
@@ -314,7 +314,7 @@ def effects_of(survey: HeadSurvey, heads: Mapping[str, Head], name: str) -> list
     return [_of_head(survey.effect(head.kind, name), head) for head in heads.values()]
 
 
-def _of_head(found: HeadMeans | None, head: Head) -> Measure:
+def _of_head(found: Mean | None, head: Head) -> Measure:
     at = head.layer, head.head
     return None if found is None else (found.mean[at], found.margin[at])
 

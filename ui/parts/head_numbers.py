@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 import viz
 from model.analysis.roles import BREADTH, OWN, ROLES
-from model.survey.results import HeadMeans, HeadSurvey
+from model.survey.results import HeadSurvey, Mean
 from model.trace.interventions import Head
 from ui.wording import head_name, percent, say
 from viz.browser.texts import Say
@@ -39,7 +39,7 @@ class ChosenNumber:
         """Whether its unit is nats. These have a sign: for the right character or against it."""
         return self.name in (WROTE, *INTERVENED)
 
-    def of(self, kind: str) -> HeadMeans | None:
+    def of(self, kind: str) -> Mean | None:
         """The numbers of one kind of attention; None if not measured."""
         if self.name == WROTE:
             return self.survey.written(kind, self.at)

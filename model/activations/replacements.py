@@ -322,10 +322,6 @@ class Batch:
             for name, replacement in replacements.items():
                 self._own.setdefault(name, []).append((row, replacement))
 
-    def joined(self, layer: float) -> int:
-        """How many rows the batch has in this layer."""
-        return max(1, int((self._starts <= layer).sum()))
-
     def replaces(self, name: str) -> bool:
         return name in self._common or name in self._own
 
@@ -368,7 +364,8 @@ class Batch:
 
         So far they equal row 0.
         """
-        return x if (count := self.joined(layer)) <= len(x) else first_rows(x, count)
+        count = max(1, int((self._starts <= layer).sum()))
+        return x if count <= len(x) else first_rows(x, count)
 
     def masked(self, name: str, seen: np.ndarray) -> np.ndarray:
         """A mask (B, K), or (1, K) of all rows, with its replacements, for all rows."""

@@ -35,7 +35,6 @@ from model.trace.interventions import (
     Insides,
     Intervention,
     Node,
-    OutputWeights,
     Projections,
     Slopes,
     Zeroed,
@@ -146,12 +145,9 @@ class Laboratory:
     def _changes(
         self, sources: Sequence[Ids], interventions: Sequence[Intervention]
     ) -> list[dict[str, Replacement]]:
-        known: dict[tuple[int, int], dict[str, Replacement]] = {}
         for source, each in zip(sources, interventions, strict=True):
-            if (key := (len(source), id(each))) not in known:
-                check_of_ours(each, self.config, len(source) - source.count(PAD_ID))
-                known[key] = intervened(each, self.walk)
-        return [known[len(source), id(each)] for source, each in zip(sources, interventions, strict=True)]
+            check_of_ours(each, self.config, len(source) - source.count(PAD_ID))
+        return [intervened(each, self.walk) for each in interventions]
 
 
 class _Drafts:
@@ -337,11 +333,6 @@ class TokenNetwork(ABC):
     def patched(self) -> ActivationWalk:
         """The NumPy walk. Raises ValueError for a network without a residual stream."""
         return self.load_walk()
-
-    @property
-    def output_weights(self) -> OutputWeights:
-        """The unembedding. Raises ValueError for a network without a residual stream."""
-        return self.patched.output_weights
 
     @cached_property
     def laboratory(self) -> Laboratory:

@@ -23,14 +23,12 @@ from model.adapters.keras import Inputs, KerasCall, captured
 from model.adapters.keras_calls import Recorded, recorded_calls
 from model.adapters.keras_stream import Declared, declared_attention, stream_of
 from model.adapters.own_network import OwnNetwork, Vocabulary, VocabularyTexts, opened
-from model.adapters.own_passes import NotCausalError, OwnPasses, array_of
+from model.adapters.own_passes import LONGEST, NotCausalError, OwnPasses, array_of
 from model.adapters.trace_building import makes
 
 if TYPE_CHECKING:
     import keras
     from keras import KerasTensor as Tensor
-
-_LONGEST = 20  # tokens that a decoder-only network writes by default
 
 
 def laboratory_of_keras(
@@ -77,7 +75,7 @@ class KerasPasses(OwnPasses):
         self._returns_probabilities = any(makes(each.weights, output) for each in capture.maps)
 
     def longest(self, source: int) -> int:
-        return self._longest or (_LONGEST if self.is_decoder else longest_target(source))
+        return self._longest or (LONGEST if self.is_decoder else longest_target(source))
 
     def forward(self, inputs: Sequence[Sequence[Ids]], factors: Sequence[Tensor], capture: Capture) -> Tensor:
         """``OwnPasses.forward`` of one row (1, T, V); of probabilities the logarithms."""

@@ -25,6 +25,7 @@ from model.trace.checks import plain_array
 from model.trace.interventions import Intervention, Slopes
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 
+LONGEST = 20  # tokens that a decoder-only network writes where it says nothing else
 PROBE = 7, 5  # S and T of the pass that shows the kind of each attention by its shape
 
 

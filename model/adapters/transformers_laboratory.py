@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.activations.drafting import Pass, longest_target
+from model.activations.drafting import longest_target
 from model.adapters.alterations import DECODER_KIND, Ids
 from model.adapters.capture import LOCK, Capture, Parts
 from model.adapters.own_network import OwnNetwork, opened
-from model.adapters.own_passes import Declared, OwnPasses, array_of
+from model.adapters.own_passes import LONGEST, Declared, OwnPasses, array_of
 from model.adapters.torch import captured, evaluating
 from model.adapters.transformers import (
     DecoderTexts,
@@ -28,14 +28,11 @@ from model.adapters.transformers import (
     start_mark,
 )
 from model.adapters.transformers_stream import stream_of
-from model.trace.interventions import Intervention
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
     from transformers import PreTrainedModel
     from transformers import PreTrainedTokenizerBase as Tokenizer
-
-_LONGEST = 20  # tokens that a decoder-only network writes, where its generation_config names no number
 
 
 def laboratory_of_transformers(model: PreTrainedModel, tokenizer: Tokenizer) -> OwnNetwork:
@@ -81,32 +78,26 @@ class TransformersPasses(OwnPasses):
             return max(1, new)
         if (whole := getattr(config, "max_length", None)) is not None:
             return max(1, whole - read)
-        return _LONGEST if self.is_decoder else longest_target(source)
+        return LONGEST if self.is_decoder else longest_target(source)
 
     def declared(self, attention: np.ndarray) -> Declared:
         return declared(self.model, attention, DECODER_KIND)
 
     def forward(self, inputs: Sequence[Sequence[Ids]], factors: Sequence[Tensor], capture: Capture) -> Tensor:
-        """Logits (B, T, V), of one sequence (B, N, V), with eager attention."""
+        """Logits (B, T, V), of one sequence (B, N, V), with eager attention.
+
+        They keep gradients where ``factors`` are tensors.
+        """
+        import torch
+
         arguments = self._arguments(inputs)
         with LOCK, eager_attention(self.model), ExitStack() as stack:
+            stack.enter_context(torch.set_grad_enabled(any(map(torch.is_tensor, factors))))
             stack.enter_context(captured(capture, self._parts))
             if len(factors):
                 given = [arguments[name] for name in ("input_ids", "decoder_input_ids") if name in arguments]
                 stack.enter_context(_scaled_embeddings(self.model, given, factors))
             return self.model(**arguments).logits
-
-    def run(
-        self,
-        inputs: Sequence[Sequence[Ids]],
-        interventions: Sequence[Intervention],
-        factors: Sequence[np.ndarray] = (),
-    ) -> Pass:
-        """``OwnPasses.run``: logits (B, T, V) and attention (B, L, H, Q, K)."""
-        import torch
-
-        with LOCK, torch.no_grad():
-            return super().run(inputs, interventions, [torch.as_tensor(each) for each in factors])
 
     def gradients(
         self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids
@@ -145,7 +136,7 @@ def _scaled_embeddings(
 
     def scale(module: nn.Module, arguments: tuple[Tensor, ...], output: Tensor) -> Tensor:
         if waiting and torch.equal(arguments[0].reshape(waiting[0][0].shape), waiting[0][0]):
-            return output * waiting.pop(0)[1].to(output)[..., None]
+            return output * torch.as_tensor(waiting.pop(0)[1]).to(output)[..., None]
         return output
 
     sides = (model.get_encoder(), model.get_decoder()) if len(given) > 1 else (model,)

@@ -391,7 +391,7 @@ class Corrector(Mending, Intervening):
 
         Raises ValueError for a network without a residual stream.
         """
-        return self._network.output_weights
+        return self.patched.output_weights
 
     @property
     def patched(self) -> ActivationWalk:

@@ -18,7 +18,7 @@ References:
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +60,10 @@ class AblationValues(Result):
     nodes: dict[Node, np.ndarray]
     embeddings: dict[str, np.ndarray]  # by side (D,) or (Q, D)
     reference: str  # in words, such as "mean of 46 sentences"
+
+    def of(self, at: Node | str) -> np.ndarray:
+        """The value of a node, or of the embeddings of a side, of the shapes above such as (D/H,)."""
+        return self.nodes[at] if isinstance(at, Node) else self.embeddings[at]
 
     def patches(self, nodes: Iterable[Node]) -> Patches:
         """The patches that ablate these nodes at all positions."""
@@ -116,17 +120,11 @@ def _means(
             sums[name] = sums.get(name, 0) + array.sum(axis=-2, dtype=np.float64)  # over positions
         for side in _SIDES:
             positions[side] += found[tap(side, "embedding")].shape[0]
-    return AblationValues(
-        {
-            node: (sums[node.tap][node.place] / positions[node.side]).astype(np.float32)
-            for node in network.nodes
-        },
-        {
-            side: (sums[tap(side, "embedding")] / max(positions[side], 1)).astype(np.float32)
-            for side in _SIDES
-        },
-        f"mean of {len(pairs)} sentences",
-    )
+
+    def mean(at: Node | str) -> np.ndarray:
+        return (_of(sums, at) / max(positions[_side(at)], 1)).astype(np.float32)
+
+    return _values(network, mean, f"mean of {len(pairs)} sentences")
 
 
 def corrupted_values(network: ActivationWalk, tokenizer: Tokenizer, *runs: CorruptedRun) -> AblationValues:
@@ -152,11 +150,8 @@ def corrupted_values(network: ActivationWalk, tokenizer: Tokenizer, *runs: Corru
             raise ValueError("the corrupted run should have the positions of the clean run")
         read.append(network.taps(*ids, _MEAN_TAPS))
     found = {name: np.mean([each[name] for each in read], axis=0) for name in _MEAN_TAPS}
-    return AblationValues(
-        {node: found[node.tap][node.place] for node in network.nodes},
-        {side: found[tap(side, "embedding")] for side in _SIDES},
-        "corrupted sentence" if len(runs) == 1 else f"mean of {len(runs)} corrupted sentences",
-    )
+    reference = "corrupted sentence" if len(runs) == 1 else f"mean of {len(runs)} corrupted sentences"
+    return _values(network, partial(_of, found), reference)
 
 
 class Character(NamedTuple):
@@ -209,7 +204,7 @@ def reference_values(
     if reference == MEAN:
         return means
     if reference == ZERO:
-        return _by_place(means, lambda _, mean: np.zeros_like(mean), ZERO)
+        return _values(network, lambda at: np.zeros_like(means.of(at)), ZERO)
     clean = CleanRun(corrector, edit).taps([tap(side, "embedding") for side in _SIDES])
     if reference == RESAMPLED:
         pairs = [pairs[int(rng.integers(len(pairs)))]]
@@ -219,16 +214,16 @@ def reference_values(
         side: rng.integers(max(len(_of(read[0], side)), 1), size=len(_of(clean, side))) for side in _SIDES
     }
 
-    def values(at: Node | str, mean: np.ndarray) -> np.ndarray:
+    def values(at: Node | str) -> np.ndarray:
         chosen = places[_side(at)]
         if reference == RESAMPLED:
             return _of(read[0], at)[chosen]
         outputs = [_of(each, at) for each in read]
         columns = [[each[place] for each in outputs if place < len(each)] for place in range(len(chosen))]
-        filled = [np.mean(each, axis=0) if each else mean for each in columns]
+        filled = [np.mean(each, axis=0) if each else means.of(at) for each in columns]
         return np.array(filled, np.float32).reshape(len(chosen), -1)
 
-    return _by_place(means, values, f"{reference} of {len(pairs)} sentences")
+    return _values(network, values, f"{reference} of {len(pairs)} sentences")
 
 
 def _of(found: Mapping[str, np.ndarray], at: Node | str) -> np.ndarray:
@@ -240,13 +235,12 @@ def _side(at: Node | str) -> str:
     return at.side if isinstance(at, Node) else at
 
 
-def _by_place(
-    means: AblationValues, value: Callable[[Node | str, np.ndarray], np.ndarray], reference: str
+def _values(
+    network: ActivationWalk, value: Callable[[Node | str], np.ndarray], reference: str
 ) -> AblationValues:
-    """The values of nodes and of the embeddings of sides, from their means."""
-    nodes = {node: value(node, mean) for node, mean in means.nodes.items()}
-    embeddings = {side: value(side, mean) for side, mean in means.embeddings.items()}
-    return AblationValues(nodes, embeddings, reference)
+    """The values of all nodes, and of the embeddings of both sides."""
+    nodes = {node: value(node) for node in network.nodes}
+    return AblationValues(nodes, {side: value(side) for side in _SIDES}, reference)
 
 
 @dataclass(frozen=True)

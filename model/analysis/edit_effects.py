@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.activations.replacements import Rows, intervened
+from model.analysis.head_effects import agreeing
 from model.analysis.kinds import slots
 from model.analysis.model_editing import (
     KEY_PAIRS,
@@ -167,13 +167,8 @@ def _agreeing(
     corrector: Network, targets: Sequence[tuple[Pair, list[int]]], intervention: Intervention
 ) -> list[bool]:
     """Of each target, whether all its tokens are the most probable ones: then greedy decoding writes it."""
-    if not targets:
-        return []
-    network, ids = corrector.patched, [ids for _, ids in targets]
-    sources = [corrector.tokenizer.encode_source(pair.wrong) for pair, _ in targets]
-    ends, _ = network.run(Rows.of(sources, ids, [intervened(intervention, network)] * len(ids)))
-    tokens = network.logits(ends).argmax(axis=-1)
-    return [row[: len(each)].tolist() == each for row, each in zip(tokens, ids, strict=True)]
+    encode = corrector.tokenizer.encode_source
+    return agreeing(corrector, [(encode(pair.wrong), ids) for pair, ids in targets], intervention)
 
 
 class ReadSentences:

@@ -311,17 +311,27 @@ def pruning_curve(
 def _share_written(
     corrector: Network, pairs: Sequence[TextPair], off: Intervention, batch: int = 64
 ) -> float:
-    tokenizer, written = corrector.tokenizer, 0
+    tokenizer = corrector.tokenizer
     encoded = ((tokenizer.encode_source(one), tokenizer.encode_target(other)) for one, other in pairs)
     ids = sorted(encoded, key=lambda both: len(both[0]))
-    for first in range(0, len(ids), batch):
-        sources, targets = zip(*ids[first : first + batch], strict=True)
-        logits = corrector.laboratory.pass_over(sources, targets, [off] * len(sources)).logits
-        likeliest = logits.argmax(axis=-1)  # (B, T)
-        written += sum(
-            likeliest[row, : len(target)].tolist() == list(target) for row, target in enumerate(targets)
-        )
+    parts = (ids[first : first + batch] for first in range(0, len(ids), batch))
+    written = sum(sum(agreeing(corrector, part, off)) for part in parts)
     return written / len(ids) if ids else float("nan")
+
+
+def agreeing(
+    corrector: Network, ids: Sequence[tuple[list[int], list[int]]], intervention: Intervention
+) -> list[bool]:
+    """Of each source (S,) and target (T,), whether greedy decoding under an intervention writes the target.
+
+    It does where each token of the target is the most probable one after those before it.
+    """
+    if not ids:
+        return []
+    sources, targets = zip(*ids, strict=True)
+    logits = corrector.laboratory.pass_over(sources, targets, [intervention] * len(ids)).logits
+    likeliest = logits.argmax(axis=-1)  # (B, T)
+    return [row[: len(each)].tolist() == each for row, each in zip(likeliest, targets, strict=True)]
 
 
 def random_order(heads: Sequence[Head], seed: int) -> tuple[Head, ...]:

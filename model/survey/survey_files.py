@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,7 @@ def write_result(survey: Survey, folder: Path) -> Path:
     found = result(survey)
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     write_atomically(folder / HEADS_FILE, lambda file: file.write(text.encode("utf-8", "replace")))
-    rows = list(_rows(survey, found))
+    rows = list(table(survey, found))
     lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)] if rows else []
     write_atomically(folder / TABLE, lambda file: file.write(("\n".join(lines) + "\n").encode()))
     if survey.done["answers"]:
@@ -105,12 +105,11 @@ def result(survey: Survey) -> dict:
     }
 
 
-def table(survey: Survey) -> Iterable[dict[str, object]]:
-    """A row for each head: its leading role at copied characters, its shares, and its effects."""
-    return _rows(survey, result(survey))
+def table(survey: Survey, found: dict) -> Iterator[dict[str, object]]:
+    """A row for each head: its leading role at copied characters, its shares, and its effects.
 
-
-def _rows(survey: Survey, found: dict) -> Iterator[dict[str, object]]:
+    ``found``: the ``result`` of the survey.
+    """
     measured = HeadSurvey(found)
     for each in survey.heads:
         kind, layer, head = each

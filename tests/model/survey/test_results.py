@@ -88,7 +88,11 @@ def test_the_survey_of_heads_has_what_they_wrote(survey, heads):
     wrote = heads.written(CODA.kind, "edited").mean
     assert wrote[CODA.layer, CODA.head] > 1 and heads.written("encoder_attention", "edited") is None
     assert heads.answer_sentences == 4
-    row = next(row for row in table(survey) if (row["kind"], row["layer"], row["head"]) == (CODA.kind, 2, 2))
+    row = next(
+        row
+        for row in table(survey, result(survey))
+        if (row["kind"], row["layer"], row["head"]) == (CODA.kind, 2, 2)
+    )
     assert row["wrote_edited"] == pytest.approx(wrote[CODA.layer, CODA.head])
 
 

@@ -114,7 +114,9 @@ def test_the_planted_roles_are_found(survey):
     for ahead in (CODA, DECOY):
         assert cross[NEXT]["copied"]["mean"][ahead.layer][ahead.head] > 0.9
         assert cross[NEXT]["edited"]["mean"][ahead.layer][ahead.head] > 0.9
-    roles = {(row["kind"], row["layer"] - 1, row["head"] - 1): row["role"] for row in table(survey)}
+    roles = {
+        (row["kind"], row["layer"] - 1, row["head"] - 1): row["role"] for row in table(survey, result(survey))
+    }
     assert roles[COPY] == OWN
     assert roles[CODA] == roles[DECOY] == NEXT
     assert roles[Head("encoder_attention", 1, 0)] == OWN

@@ -135,7 +135,7 @@ def read_entry(folder: Path) -> ModelEntry:
     """The ``ModelEntry`` of one model folder."""
     architecture = problem = None
     try:
-        architecture = _parse_config(folder / CONFIG_FILE).architecture
+        architecture = read_config(folder).architecture
         read_description(folder)
         if not (folder / WEIGHTS_FILE).is_file():
             raise ModelFolderError(f"{folder / WEIGHTS_FILE} is missing")
@@ -164,7 +164,7 @@ def set_minimum_confidence(folder: Path, minimum: float) -> None:
 
     Raises ModelFolderError for a folder without a readable config, ValueError for a number outside 0..1.
     """
-    _write_config(folder, replace(_parse_config(folder / CONFIG_FILE), minimum_confidence=minimum))
+    _write_config(folder, replace(read_config(folder), minimum_confidence=minimum))
 
 
 def _write_config(folder: Path, config: NetworkConfig) -> None:
@@ -230,17 +230,9 @@ def _digest(files: Iterable[Path]) -> str:
     return found.hexdigest()[:12]
 
 
-def read_config(folder: Path) -> NetworkConfig:
-    """The numbers that fix the shape of a folder's network.
-
-    Raises ModelFolderError with the reason.
-    """
-    return _parse_config(folder / CONFIG_FILE)
-
-
 def read_description(folder: Path) -> tuple[NetworkConfig, Tokenizer]:
     """The config and the tokenizer of a folder. Raises ModelFolderError with the reason."""
-    config = _parse_config(folder / CONFIG_FILE)
+    config = read_config(folder)
     tokenizer = load_vocabulary(folder / VOCABULARY_FILE)
     if tokenizer.vocab_size != config.vocab_size:
         raise ModelFolderError(
@@ -257,7 +249,12 @@ def _read(path: Path) -> bytes:
         raise ModelFolderError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _parse_config(path: Path) -> NetworkConfig:
+def read_config(folder: Path) -> NetworkConfig:
+    """The numbers that fix the shape of a folder's network.
+
+    Raises ModelFolderError with the reason.
+    """
+    path = folder / CONFIG_FILE
     try:
         values = json.loads(_read(path))
         architecture = values.pop("architecture")

@@ -328,9 +328,7 @@ class _Side:
         heads = weights @ parts["value"]
         for head in range(heads.shape[1]):
             batch.put(f"{name}.head.{head}", heads[:, head])
-        found.add(kind, heads=heads)
-        if kind in found.names:
-            found.add(kind, attention=weights)
+        found.add(kind, attention=weights, heads=heads)
         return network.join(kind, layer, heads)
 
     def _edit(self, layer: int, entered: np.ndarray, output: np.ndarray) -> None:

@@ -249,18 +249,14 @@ class Found:
 
     >>> found = Found(["encoder_residual"])
     >>> found.add("encoder", residual=1, output=2)
-    >>> found.layers("encoder_residual")
-    [1]
+    >>> found.stacked(lambda tensors, axis: tensors)
+    {'encoder_residual': [1]}
     """
 
     def __init__(self, names: Iterable[str] = ()):
         self._layers: dict[str, list[Any]] = {name: [] for name in names}
         self._whole: dict[str, Any] = {}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The requested names."""
-        return tuple(self._layers)
+        self.names = tuple(self._layers)
 
     def add(self, of: str, **parts: Any) -> None:
         """One more layer, or sub-layer, of the taps ``tap(of, part)``."""
@@ -272,9 +268,6 @@ class Found:
         """Keep an activation that is not stacked over layers (L)."""
         if name in self._layers:
             self._whole[name] = tensor
-
-    def layers(self, name: str) -> list[Any]:
-        return self._layers[name]
 
     def stacked(self, stack: Callable[..., Any]) -> dict[str, Any]:
         """The collected activations, by name.

@@ -68,6 +68,6 @@ def test_the_controls_are_drawn_anew_only_where_a_head_gets_or_loses_its_button(
             corrector, sentence, sentence.trace, Selection("cross_attention", 0, head), None, "light"
         )
         assert bool(state.changes) is (text == SENTENCE)
-        return OpenSentence(corrector, None, heatmap, state).for_the_controls
+        return OpenSentence(corrector, heatmap, state).for_the_controls
 
     assert (rest(SENTENCE) == rest("고양이 왔다")) is (head is None)

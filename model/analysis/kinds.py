@@ -204,8 +204,9 @@ def slots(text: str) -> list[str]:
 _OF_NORM = {
     "spacing": "words_apart one_word particle_joined dependent_noun suffix_and_noun unit_noun number_tens "
     "linking_words auxiliary title_apart joined_eops one_word_idiom man_hada counted "
-    "dependent_noun_parted parted one_word_verb",
-    "dwae": "doe_dwae boe_bwae",
+    "dependent_noun_parted parted one_word_verb hours si_apart gan_apart neunde_apart da_boni an_mot "
+    "noun_with noun_apart verbs_apart",
+    "dwae": "doe_dwae boe_bwae boe_ending",
     "i_hi": "i_adverb hi_adverb i_after_double",
     "saisiot": "saisiot_native saisiot_mixed saisiot_chinese saisiot_none",
     "initial": "dueum_n dueum_n_compound dueum_n_inside dueum_r dueum_r_inside dueum_dependent "
@@ -222,7 +223,8 @@ _OF_NORM = {
     "ha_short_k ha_short_gone ha_absent ha_word geo "
     "eotteokhae yaegi jaemit",
     "tense": "tense_inside tense_after_stop kkun",
-    "meaning": "homophones_57 ikka_itda one_form anda majhida majhida_answer",
+    "meaning": "homophones_57 ikka_itda one_form anda majhida majhida_answer jekkida meda_maeda tteuida ttida "
+    "deullida buchida by_sense",
     "loan": "loan_coda loan_tense loan_final_stop loan_fricative loan_affricate loan_vowel loan_usual loan_f "
     "loan_liquid loan_name loan_certain",
 }

@@ -223,8 +223,8 @@ _OF_NORM = {
     "ha_short_k ha_short_gone ha_absent ha_word geo "
     "eotteokhae yaegi jaemit",
     "tense": "tense_inside tense_after_stop kkun",
-    "meaning": "homophones_57 ikka_itda one_form anda majhida majhida_answer jekkida meda_maeda tteuida ttida "
-    "deullida buchida by_sense",
+    "meaning": "homophones_57 ikka_itda one_form anda majhida majhida_answer jekkida meda_maeda tteuida "
+    "ttida deullida buchida by_sense",
     "loan": "loan_coda loan_tense loan_final_stop loan_fricative loan_affricate loan_vowel loan_usual loan_f "
     "loan_liquid loan_name loan_certain",
 }

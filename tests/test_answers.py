@@ -1,36 +1,17 @@
-"""The implementations of each interface of a corrector: mypy checks that each function returns its type."""
+"""The implementations of a corrector's interfaces that no typed line of the product passes on.
 
-from engine.client import EngineCorrector, OwnCorrector
+Mypy checks that each function returns its type.
+"""
+
 from engine.own_model import TracedCorrector
 from engine.question import Asked
-from model import AttentionTrace, Corrector
-from model.activations.token_network import Laboratory, Passes
-from model.correction.answers import Intervenes, Network
+from model import AttentionTrace
+from model.correction.answers import Intervenes
 from tests.ui.fake_corrector import FakeCorrector, random_trace
 from ui.pages.trace import FromFile
 
 
-def loaded(corrector: Corrector) -> Network:
-    return corrector
-
-
-def laboratory(of_a_network: Laboratory) -> Passes:
-    return of_a_network
-
-
-def in_the_engine(corrector: EngineCorrector) -> Asked:  # whether its workers are here or far away
-    return corrector
-
-
-def own_in_the_engine(corrector: OwnCorrector) -> Asked:
-    return corrector
-
-
 def own(corrector: TracedCorrector) -> Intervenes:
-    return corrector
-
-
-def from_file(corrector: FromFile) -> Asked:
     return corrector
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from model.activations.sublayers import positional_encoding
 from viz import (
     ShiftReference,
     position_similarity_curve,
@@ -12,36 +13,29 @@ from viz import (
 from viz.positions import embedding_sizes, position_shift
 
 
-def sinusoids(positions: int, dimensions: int) -> np.ndarray:
-    """(P, D) after Vaswani et al. (2017), section 3.5."""
-    dimension = np.arange(dimensions)
-    angles = np.arange(positions)[:, None] / 10000 ** (2 * (dimension // 2) / dimensions)
-    return np.where(dimension % 2, np.cos(angles), np.sin(angles)).astype(np.float32)
-
-
 def test_the_heatmaps_colours_always_run_from_minus_one_to_one():
-    trace = positional_encoding_heatmap(sinusoids(1, 4) / 10).data[0]
+    trace = positional_encoding_heatmap(positional_encoding(1, 4) / 10).data[0]
     assert (trace.zmin, trace.zmax) == (-1, 1)
 
 
 def test_rows_of_positions_are_named_by_the_tokens_of_a_sentence():
-    rows = positional_encoding_heatmap(sinusoids(3, 4), tokens="가 ").layout.yaxis
+    rows = positional_encoding_heatmap(positional_encoding(3, 4), tokens="가 ").layout.yaxis
     assert list(zip(rows.tickvals, rows.ticktext, strict=True)) == [(1, "1 가"), (2, "2 ␣"), (3, "3")]
 
 
 def test_positions_run_down_from_1():
-    figure = positional_encoding_heatmap(sinusoids(5, 8))
+    figure = positional_encoding_heatmap(positional_encoding(5, 8))
     assert figure.layout.yaxis.range == (5.5, 0.5) and figure.data[0].y0 == 1
     assert figure.layout.xaxis.range == (-0.5, 7.5)
 
 
 def test_size_of_the_largest_matrix():
-    size = len(positional_encoding_heatmap(sinusoids(512, 512)).to_json().encode())
+    size = len(positional_encoding_heatmap(positional_encoding(512, 512)).to_json().encode())
     assert size < 2_000_000
 
 
 def test_a_curve_is_a_column_and_its_name_says_which():
-    matrix = sinusoids(20, 16)
+    matrix = positional_encoding(20, 16)
     figure = positional_encoding_curves(matrix, [4, 5, 0, 4])  # one that is repeated is drawn once
     assert [trace.name for trace in figure.data] == ["dim 4 (sin)", "dim 5 (cos)", "dim 0 (sin)"]
     for trace, dimension in zip(figure.data, (4, 5, 0), strict=True):
@@ -50,13 +44,13 @@ def test_a_curve_is_a_column_and_its_name_says_which():
 
 
 def test_sine_and_cosine_of_one_rate_share_a_colour_and_differ_in_dash():
-    sine, cosine, other = positional_encoding_curves(sinusoids(9, 16), [4, 5, 6]).data
+    sine, cosine, other = positional_encoding_curves(positional_encoding(9, 16), [4, 5, 6]).data
     assert sine.line.color == cosine.line.color != other.line.color
     assert (sine.line.dash, cosine.line.dash, other.line.dash) == ("solid", "dash", "solid")
 
 
 def test_no_two_of_sixteen_rates_look_the_same():
-    traces = positional_encoding_curves(sinusoids(9, 64), range(0, 32, 2)).data
+    traces = positional_encoding_curves(positional_encoding(9, 64), range(0, 32, 2)).data
     assert len({(trace.line.color, trace.line.width) for trace in traces}) == 16
 
 

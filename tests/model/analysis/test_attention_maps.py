@@ -16,7 +16,7 @@ from model.analysis.attention_maps import (
     words_in_text,
 )
 from model.trace.trace import AttentionTrace
-from tests.ui.fake_corrector import random_trace
+from tests.ui.fake_corrector import attention, random_trace
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,7 @@ def test_weights_of_another_shape_are_named():
         aligned_difference("cross_attention", trace, trace, (np.zeros((2, 2)), np.zeros((3, 3))))
 
 
-def random_weights(shape=(2, 3, 5, 7), seed=0) -> np.ndarray:
-    weights = np.random.default_rng(seed).random(shape).astype(np.float32)
-    return weights / weights.sum(-1, keepdims=True)
+WEIGHTS = attention(np.random.default_rng(0), 2, 3, 5, 7)
 
 
 def test_entropy_is_counted_in_bits():
@@ -155,14 +153,13 @@ def test_distance_is_counted_in_tokens_from_where_a_row_stands():
 
 
 def test_rows_that_stand_nowhere_are_left_out():
-    weights = random_weights()
-    without = distance(weights[:, :, [0, 2, 4]], np.array([0, 3, 6]))
-    np.testing.assert_allclose(distance(weights, np.array([0, -1, 3, -1, 6])), without, rtol=1e-6)
-    assert distance(weights, np.full(5, -1)).tolist() == [[0.0] * 3] * 2
+    without = distance(WEIGHTS[:, :, [0, 2, 4]], np.array([0, 3, 6]))
+    np.testing.assert_allclose(distance(WEIGHTS, np.array([0, -1, 3, -1, 6])), without, rtol=1e-6)
+    assert distance(WEIGHTS, np.full(5, -1)).tolist() == [[0.0] * 3] * 2
 
 
 def test_other_shapes_are_refused():
     with pytest.raises(ValueError, match=r"\(L, H, Q, K\), received \(5, 7\)"):
         entropy(np.zeros((5, 7)))
     with pytest.raises(ValueError, match=r"\(Q,\) = \(5,\), received \(7,\)"):
-        distance(random_weights(), np.zeros(7))
+        distance(WEIGHTS, np.zeros(7))

@@ -1,6 +1,7 @@
 """Changes that a person decides, whatever the network's confidence; no network is needed for that."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,16 @@ SENTENCES = (
     ("또 왓다 갓다", "또 왔다 갔다", (0.6, 0.2)),
 )
 MINIMUM = 0.5
+
+
+def sentence_of(
+    start: int, source: str, target: str, confidences: Sequence[float], looked
+) -> SentenceCorrection:
+    proposed = tuple(
+        replace(change, fix_probability=confidence, keep_probability=0.0)
+        for change, confidence in zip(find_changes(source, target), confidences, strict=True)
+    )
+    return SentenceCorrection(start, source, proposed, MINIMUM, False, looked)
 
 
 class Looked:
@@ -37,11 +48,7 @@ def looked() -> Looked:
 def correction(looked) -> Correction:
     sentences, start = [], 0
     for source, target, confidences in SENTENCES:
-        proposed = tuple(
-            replace(change, fix_probability=confidence, keep_probability=0.0)
-            for change, confidence in zip(find_changes(source, target), confidences, strict=True)
-        )
-        sentences.append(SentenceCorrection(start, source, proposed, MINIMUM, False, looked))
+        sentences.append(sentence_of(start, source, target, confidences, looked))
         start += len(source) + 1
     return Correction(" ".join(source for source, *_ in SENTENCES), tuple(sentences))
 
@@ -109,14 +116,10 @@ def test_a_decision_about_one_sentence_leaves_the_traces_of_the_others(correctio
 
 
 def test_a_sentence_keeps_a_bounded_number_of_traces(looked):
-    source, target = "갱 갱 갱 갱", "객 객 객 객"
-    proposed = tuple(
-        replace(change, fix_probability=0.9, keep_probability=0.0) for change in find_changes(source, target)
-    )
-    sentence = SentenceCorrection(0, source, proposed, MINIMUM, False, looked)
-    correction = Correction(source, (sentence,))
-    for number in range(2 ** len(proposed)):
-        chosen = [place for place in range(len(proposed)) if number >> place & 1]
+    sentence = sentence_of(0, "갱 갱 갱 갱", "객 객 객 객", [0.9] * 4, looked)
+    correction = Correction(sentence.source, (sentence,))
+    for number in range(16):
+        chosen = [place for place in range(4) if number >> place & 1]
         assert correction.with_decisions(rejected=chosen).sentences[0].trace
         assert len(sentence._traces) <= KEPT_TRACES
-    assert len(looked.texts) == 2 ** len(proposed)
+    assert len(looked.texts) == 16

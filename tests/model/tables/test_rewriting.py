@@ -5,7 +5,7 @@ import re
 import zipfile
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from openpyxl import load_workbook
 
 from model.__main__ import main
@@ -27,18 +27,28 @@ TABLE = """번호,"text",반
 
 
 @pytest.fixture
-def correct(tmp_path, monkeypatch):
-    """Runs the command on a file: ``correct(content, "in.csv", "out.csv", "--layout", …)`` -> its bytes."""
+def run(tmp_path, monkeypatch):
+    """Runs the command on a file: ``run(content, "in.csv", "out.csv", "--layout", …)``."""
     monkeypatch.setattr(Corrector, "load", lambda *_, **__: Replacer())
 
-    def run(content: bytes, source: str = "in.csv", result: str = "out.csv", *options: str) -> bytes:
+    def run(content: bytes, source: str = "in.csv", result: str = "out.csv", *options: str) -> Result:
         (tmp_path / source).write_bytes(content)
         paths = "--csv", str(tmp_path / source), "--out", str(tmp_path / result)
-        found = CliRunner().invoke(main, ["correct", *paths, *options])
+        return CliRunner().invoke(main, ["correct", *paths, *options])
+
+    return run
+
+
+@pytest.fixture
+def correct(tmp_path, run):
+    """The bytes of the result."""
+
+    def correct(content: bytes, source: str = "in.csv", result: str = "out.csv", *options: str) -> bytes:
+        found = run(content, source, result, *options)
         assert found.exit_code == 0, found.output
         return (tmp_path / result).read_bytes()
 
-    return run
+    return correct
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949", "utf-16"])
@@ -90,11 +100,8 @@ def test_a_report_has_the_kinds_of_changes(correct):
     assert found.decode("utf-8-sig").splitlines()[1].startswith('"2","안되요","안 돼요"')
 
 
-def test_a_layout_that_the_formats_do_not_have_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(Corrector, "load", lambda *_, **__: Replacer())
-    (tmp_path / "in.xlsx").write_bytes(xlsx(["글"], ["안되요"]))
-    paths = "--csv", str(tmp_path / "in.xlsx"), "--out", str(tmp_path / "out.csv")
-    found = CliRunner().invoke(main, ["correct", *paths, "--layout", "in-place"])
+def test_a_layout_that_the_formats_do_not_have_is_refused(run):
+    found = run(xlsx(["글"], ["안되요"]), "in.xlsx", "out.csv", "--layout", "in-place")
     assert found.exit_code == 1 and "needs IN and OUT" in found.output
 
 
@@ -155,12 +162,10 @@ def test_the_column_beside_follows_the_last_values_whatever_formats_reach(correc
     )
 
 
-def test_a_sheet_without_a_free_column_is_named_and_stays(tmp_path, monkeypatch):
-    monkeypatch.setattr(Corrector, "load", lambda *_, **__: Replacer())
+def test_a_sheet_without_a_free_column_is_named_and_stays(run, tmp_path):
     full = '<row r="1"><c r="A1" t="inlineStr"><is><t>안되요</t></is></c><c r="XFD1"><v>1</v></c></row>'
-    (tmp_path / "in.xlsx").write_bytes(with_rows(xlsx(["글"]), f"<sheetData>{full}</sheetData>"))
-    paths = "--csv", str(tmp_path / "in.xlsx"), "--out", str(tmp_path / "out.xlsx"), "--column", "1"
-    found = CliRunner().invoke(main, ["correct", *paths])
+    source = with_rows(xlsx(["글"]), f"<sheetData>{full}</sheetData>")
+    found = run(source, "in.xlsx", "out.xlsx", "--column", "1")
     assert found.exit_code == 1 and "no free column" in found.output
     assert not (tmp_path / "out.xlsx").exists()
 

@@ -37,6 +37,10 @@ def test_what_an_address_means(setting, text, value):
     assert setting.read(text) == value
 
 
+def test_the_defaults_read_as_themselves():
+    assert [each.read(each.default) for each in (CHOICE, FLAG, NUMBER, PLACE)] == ["one", False, 60, None]
+
+
 def test_no_two_settings_have_one_name():
     found = [
         *settings.SHARED,

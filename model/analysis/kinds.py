@@ -212,26 +212,26 @@ _OF_NORM = {
     "initial": "dueum_n dueum_n_compound dueum_n_inside dueum_r dueum_r_inside dueum_dependent "
     "dueum_r_compound yul_ryul ryang_yang ran_nan dueum_l dueum_l_compound dueum_l_inside",
     "ieyo": "copula_polite",
-    "deon_deun": "past_deo choice deun",
+    "deon_deun": "past_deo choice deun past_deora",
     "an_anh": "an_anh an_apart",
     "particle": "particle_yo short_particle roseo_rosseo ui_e",
     "ending": "ending_o link_iyo plain_ending tense_ending geureomeuro reo_ryeo rae ryeogo "
-    "dae_hearsay neunde ge_adverb",
+    "dae_hearsay neunde ge_adverb past_coda",
     "conjugation": "stem_ending vowel_harmony stem_l stem_s stem_h stem_eu stem_reu stem_d stem_b ha_yeo "
     "reo_irregular",
     "contraction": "short_noun short_stem short_a_eo short_wa_wo short_yeo short_i short_ieo janh_chanh "
     "ha_short_k ha_short_gone ha_absent ha_word geo "
     "eotteokhae yaegi jaemit",
     "tense": "tense_inside tense_after_stop kkun",
-    "meaning": "homophones_57 ikka_itda one_form anda majhida majhida_answer jekkida meda_maeda tteuida "
-    "ttida deullida buchida by_sense",
+    "meaning": "homophones_57 homophones natda ikka_itda one_form anda majhida majhida_answer jekkida "
+    "meda_maeda tteuida ttida deullida buchida by_sense",
     "loan": "loan_coda loan_tense loan_final_stop loan_fricative loan_affricate loan_vowel loan_usual loan_f "
     "loan_liquid loan_name loan_certain",
 }
 # The norm writes these as the parts are written alone: what is written by ear is ``sound``.
 _OF_FORM = (
     "palatal compound_root compound_form suffix_i_eum noun_i noun_suffix causative root_i root_verb "
-    "root_adverb hada_eopda noun_particle stem_ending short_a_eo short_wa_wo short_yeo past_tense"
+    "root_adverb hada_eopda noun_particle stem_ending short_a_eo short_wa_wo short_yeo past_tense past_coda"
 ).split()
 AND = "+"  # between the kinds of one change: "sound+spacing"
 _OF_TWO = {"an_anh_dwae": f"an_anh{AND}dwae", "an_anh_doe": f"an_anh{AND}dwae"}

@@ -1,6 +1,7 @@
 """Which article of the norm a correction follows."""
 
 import re
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,27 @@ def test_what_is_held_out_of_practice_can_be_left_out_of_the_tables():
         assert found(False) == practised
         assert found(True) < held_out / 2  # rules and longer rows may still find the article of some
     assert found(True) == held_out > 50
+
+
+# Pairs of 한글 맞춤법 제57항 that homophones_57 has, and the other kinds of that article.
+LISTED = (
+    *("늘이 늘리", "다리 달이", "다치 닫히", "마치 맞히", "바치 받치 받히", "부치 붙이", "시키 식히"),
+    *("안치 앉히", "저리 절이", "조리 졸이", "거치 걷히"),
+)
+OF_OTHERS = {"geureomeuro", "roseo_rosseo", "ikka_itda", "reo_ryeo", "buchida"}
+
+
+def test_article_57_is_told_of_the_pairs_that_it_lists():
+    citing = {kind.name for kind in kinds().values() if kind.article == "한글 맞춤법 제57항"}
+    assert citing == {"homophones_57", *OF_OTHERS}
+    for entry in kinds()["homophones_57"].entries:
+        words = {each.split("·")[0] for each in (entry.right, *entry.wrong)}
+        assert any(words <= {*pair.split()} for pair in LISTED), words
+
+
+def test_a_loan_word_that_cites_tense_consonants_was_typed_with_one():
+    tense = {*unicodedata.normalize("NFD", "까따빠싸짜")} - {*unicodedata.normalize("NFD", "가")}
+    for entry in kinds()["loan_tense"].entries:
+        right, *typed = (unicodedata.normalize("NFD", each) for each in (entry.right, *entry.wrong))
+        count = lambda text: sum(map(text.count, tense))
+        assert all(count(each) > count(right) for each in typed), entry

@@ -103,6 +103,12 @@ def mistral(size: int) -> hf.PreTrainedModel:
     return hf.MistralForCausalLM(hf.MistralConfig(vocab_size=size, **GROUPED, sliding_window=4))
 
 
+def gpt_oss(size: int) -> hf.PreTrainedModel:
+    """Its softmax has a sink; every other layer sees a window."""
+    experts = {"num_local_experts": 2, "num_experts_per_tok": 1, "num_key_value_heads": 1, "head_dim": 8}
+    return hf.GptOssForCausalLM(hf.GptOssConfig(vocab_size=size, **NARROW, **experts, sliding_window=4))
+
+
 ENCODER_DECODERS: dict[str, Callable[[int], hf.PreTrainedModel]] = {"marian": marian, "bart": bart, "t5": t5}
 
 

@@ -32,6 +32,10 @@ XGLM = {"d_model": 16, "num_layers": 2, "attention_heads": 4, "ffn_dim": 32}
 MPT = {"d_model": 16, "n_layers": 2, "n_heads": 4, "max_seq_len": 64}
 FSMT = {"langs": ["en", "de"], "src_vocab_size": 300, "tgt_vocab_size": 300}
 JAMBA = {"mamba_d_state": 4, "mamba_dt_rank": 4, "attn_layer_period": 2, "attn_layer_offset": 1}
+LFM2 = {"layer_types": ["conv", "full_attention"], "block_multiple_of": 8}
+NEXT = {"layer_types": ["linear_attention", "full_attention"]}
+XLNET = {"d_model": 16, "n_layer": 2, "n_head": 4, "d_inner": 32}
+MAMBA = {"hidden_size": 16, "num_hidden_layers": 2, "state_size": 4}
 REFORMER = {"hidden_size": 16, "attn_layers": ["local", "lsh"], "is_decoder": True}
 REFORMER |= {"axial_pos_shape": (8, 8), "axial_pos_embds_dim": (8, 8), "max_position_embeddings": 64}
 PARTLY_ROTATED = {"num_attention_heads": 2, "num_key_value_heads": 1, "pad_token_id": PAD}  # a quarter
@@ -78,31 +82,11 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Any, str]] = {
     "fsmt": ("FSMT" + TO_TEXT, SHORT | FSMT, (2, 2), NOT_NAMED),
     "bert2bert": ("EncoderDecoderModel", {}, (2, 4), NOT_NAMED),
     "jamba": ("Jamba" + LM, GROUPED | JAMBA, second_alone("Jamba"), NOT_NAMED),
-    "lfm2": (
-        "Lfm2" + LM,
-        GROUPED | {"layer_types": ["conv", "full_attention"], "block_multiple_of": 8},
-        second_alone("Lfm2"),
-        NOT_NAMED,
-    ),
-    "qwen3-next": (
-        "Qwen3Next" + LM,
-        HEADS | LINEAR | {"layer_types": ["linear_attention", "full_attention"]},
-        second_alone("Qwen3Next"),
-        NOT_NAMED,
-    ),
-    "xlnet": (
-        "XLNet" + WITH_HEAD,
-        {"d_model": 16, "n_layer": 2, "n_head": 4, "d_inner": 32},
-        "has no target",
-        CAUSAL,
-    ),
+    "lfm2": ("Lfm2" + LM, GROUPED | LFM2, second_alone("Lfm2"), NOT_NAMED),
+    "qwen3-next": ("Qwen3Next" + LM, HEADS | LINEAR | NEXT, second_alone("Qwen3Next"), NOT_NAMED),
+    "xlnet": ("XLNet" + WITH_HEAD, XLNET, "has no target", CAUSAL),
     "reformer": ("ReformerModelWithLMHead", REFORMER, None, NO_SOFTMAX),
-    "mamba": (
-        "Mamba" + LM,
-        {"hidden_size": 16, "num_hidden_layers": 2, "state_size": 4},
-        NO_MAPS,
-        NO_SOFTMAX,
-    ),
+    "mamba": ("Mamba" + LM, MAMBA, NO_MAPS, NO_SOFTMAX),
 }
 
 

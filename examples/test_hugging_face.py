@@ -15,10 +15,10 @@ from examples.hugging_face_networks import (
     ENCODER_DECODERS,
     END,
     MARK_IDS,
-    NARROW,
     bart,
     bert,
     gpt2,
+    gpt_oss,
     llama,
     marian,
     mistral,
@@ -181,15 +181,8 @@ def test_what_cannot_be_traced_is_told(make, texts, options, why):
         from_transformers(make(len(BYTES)), BYTES, *texts, **options)
 
 
-def test_a_missing_tokenizer_is_told():
-    with pytest.raises(ValueError, match="tokenizer should be the model's own one, received NoneType"):
-        from_transformers(gpt2(len(BYTES)), None, "the cat")
-
-
 def test_an_attention_sink_takes_what_falls_on_no_token(tmp_path):
-    experts = {"num_local_experts": 2, "num_experts_per_tok": 1, "sliding_window": 4, "head_dim": 8}
-    config = hf.GptOssConfig(vocab_size=len(BYTES), **NARROW, **experts, num_key_value_heads=1)
-    trace = from_transformers(hf.GptOssForCausalLM(config), BYTES, TEXT)
+    trace = from_transformers(gpt_oss(len(BYTES)), BYTES, TEXT)
     assert trace.sinks == ("decoder_attention",)
     assert trace.windows == (3, -1)  # every other layer looks at all that came before
     sink = trace.sink("decoder_attention")

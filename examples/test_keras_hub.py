@@ -37,36 +37,21 @@ def grown(model):
     return model
 
 
-def bart():
-    """A ``BartSeq2SeqLM`` with seeded weights."""
+def made(name: str, task: str = "CausalLM", **sizes: int):
+    """A model of ``task``, or its backbone alone for "", with seeded weights."""
     keras.utils.set_random_seed(0)
-    return grown(keras_hub.models.BartSeq2SeqLM(backbone=keras_hub.models.BartBackbone(**NARROW)))
+    backbone = getattr(keras_hub.models, f"{name}Backbone")(**sizes)
+    return grown(getattr(keras_hub.models, name + task)(backbone=backbone) if task else backbone)
 
 
-def gpt2():
-    keras.utils.set_random_seed(0)
-    return grown(keras_hub.models.GPT2CausalLM(backbone=keras_hub.models.GPT2Backbone(**NARROW)))
-
-
-def decoder(name: str, **sizes: int):
-    """A decoder-only model with grouped keys."""
-    keras.utils.set_random_seed(0)
-    backbone = getattr(keras_hub.models, f"{name}Backbone")(**GROUPED, **sizes)
-    return grown(getattr(keras_hub.models, f"{name}CausalLM")(backbone=backbone))
-
-
+bart = partial(made, "Bart", "Seq2SeqLM", **NARROW)
 DECODERS = {
-    "gpt2": gpt2,
-    "llama": partial(decoder, "Llama"),
-    "qwen": partial(decoder, "Qwen"),
-    "qwen3": partial(decoder, "Qwen3", head_dim=4),  # its queries and keys are normalised by head
-    "gemma": partial(decoder, "Gemma", head_dim=4),
+    "gpt2": partial(made, "GPT2", **NARROW),
+    "llama": partial(made, "Llama", **GROUPED),
+    "qwen": partial(made, "Qwen", **GROUPED),
+    "qwen3": partial(made, "Qwen3", **GROUPED, head_dim=4),  # its queries and keys are normalised by head
+    "gemma": partial(made, "Gemma", **GROUPED, head_dim=4),
 }
-
-
-def bert():
-    keras.utils.set_random_seed(0)
-    return grown(keras_hub.models.BertBackbone(**NARROW))
 
 
 def array(tensor) -> np.ndarray:
@@ -114,15 +99,8 @@ def test_padding_is_told_to_the_model():
     np.testing.assert_allclose(trace.cross_attention[..., :-2], plain.cross_attention, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama"])
-def test_a_decoder_alone(name):
-    trace = opened(trace_keras(DECODERS[name](), SOURCE, pad=PAD))
-    assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (2, 4)
-    assert trace.target_tokens[:-1] == ("5", "7", "3", "2") and trace.log_probabilities.shape == (5,)
-
-
 @pytest.mark.parametrize("name", DECODERS)
-def test_a_decoder_alone_in_the_laboratory(name):
+def test_a_decoder_alone_and_its_laboratory(name):
     words = Vocabulary(
         encode=lambda text: [ord(each) - 94 for each in text],
         decode=lambda ids: "".join(chr(each + 94) for each in ids),
@@ -131,7 +109,9 @@ def test_a_decoder_alone_in_the_laboratory(name):
     )
     model = DECODERS[name]()
     lab, ids = laboratory_of(model, words), [START, *words.encode_source("cab"), *words.encode_target("d")]
-    found, plain = lab.trace("cab", "d"), trace_keras(model, ids[:-1], pad=PAD)
+    found, plain = lab.trace("cab", "d"), opened(trace_keras(model, ids[:-1], pad=PAD))
+    assert plain.kinds == ("decoder_attention",) and plain.shape("decoder_attention") == (2, 4)
+    assert plain.target_tokens[:-1] == tuple(map(str, ids[1:-1])) and plain.log_probabilities.shape == (5,)
     np.testing.assert_allclose(found.decoder_attention, plain.decoder_attention, atol=1e-6)
     off = lab.trace_under("cab", "d", Intervention(off={("decoder_attention", 1, 2)}))
     assert np.abs(off.log_probabilities - found.log_probabilities).max() > 1e-6
@@ -151,7 +131,7 @@ def test_a_decoder_alone_in_the_laboratory(name):
 
 
 def test_an_encoder():
-    trace = opened(trace_keras(bert(), SOURCE, pad=PAD))
+    trace = opened(trace_keras(made("Bert", "", **NARROW), SOURCE, pad=PAD))
     assert trace.kinds == ("encoder_attention",) and trace.shape("encoder_attention") == (2, 4)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
-from transformers import GptOssConfig, GptOssForCausalLM, GraniteConfig, GraniteForCausalLM
+from transformers import GraniteConfig, GraniteForCausalLM
 
 from examples.hugging_face_networks import (
     ENCODER_DECODERS,
@@ -18,6 +18,7 @@ from examples.hugging_face_networks import (
     bart,
     bert,
     gpt2,
+    gpt_oss,
     llama,
     mistral,
     trained,
@@ -368,9 +369,7 @@ def test_layers_that_scale_what_they_add_have_no_such_methods():
 
 def test_the_weight_of_a_token_left_out_goes_to_the_others_and_to_the_sink():
     torch.manual_seed(0)
-    experts = {"num_local_experts": 2, "num_experts_per_tok": 1, "num_key_value_heads": 1, "head_dim": 8}
-    config = GptOssConfig(vocab_size=len(BYTES), sliding_window=4, **NARROW, **experts)
-    model, texts = GptOssForCausalLM(config).eval(), ("the cat 손님이", " a dog 방이")
+    model, texts = gpt_oss(len(BYTES)).eval(), ("the cat 손님이", " a dog 방이")
     lab = laboratory_of(model, BYTES)
     one, other = lab.trace(*texts), from_transformers(model, BYTES, *texts)
     assert one.sinks == other.sinks == ("decoder_attention",)
@@ -407,3 +406,5 @@ def test_a_model_that_cannot_write_is_refused():
     ):
         with pytest.raises(ValueError, match=why):
             laboratory_of(make(len(PIECES)), tokenizer)
+    with pytest.raises(ValueError, match="tokenizer should be the model's own one, received NoneType"):
+        from_transformers(gpt2(len(BYTES)), None, "the cat")

@@ -96,9 +96,8 @@ def test_the_networks_of_a_course_are_trained_and_open_offline(tmp_path):
         if output["output_type"] == "execute_result"
     ]
     results = [float(text) for text in texts if text.startswith(("0.", "1.0"))]
-    assert (
-        len(results) == 2 and min(results) > 0.9
-    )  # of the sentences are written backwards without a mistake
+    # Of the sentences so many are written backwards without a mistake.
+    assert len(results) == 2 and min(results) > 0.9
     with offline(notebook, tmp_path) as page:
         expect(page.locator("iframe")).to_have_count(2)
         for place, kinds in enumerate((3, 1)):

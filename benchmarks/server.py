@@ -17,6 +17,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -177,37 +178,34 @@ class Worker:
     """An object made by ``make(*args)`` in a process of its own, so that no library's threads or settings
     reach another's.
 
-    Use as a context manager. A process that ends on an error prints it, and the waiting call raises EOFError.
+    Use as a context manager. The constructor returns when the object is made: nothing else shall run
+    meanwhile.
     """
 
     def __init__(self, make: Callable, *args: Any):
         context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, make, args), daemon=True)
-        self._process.start()
-        theirs.close()
-        self._connection.recv()  # until the object is made: nothing else shall run meanwhile
+        self._process = ProcessPoolExecutor(1, context, _make, (make, args))
+        self._process.submit(time.sleep, 0).result()
 
     def call(self, method: str, *args: Any) -> Any:
         """The result of the object's ``method``, after ``REST`` seconds without work."""
         time.sleep(REST)
-        self._connection.send((method, args))
-        return self._connection.recv()
+        return self._process.submit(_call, method, args).result()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._connection.close()
-        self._process.join()
+        self._process.shutdown()
 
 
-def _serve(connection: Any, make: Callable, args: tuple) -> None:
-    thing = make(*args)
-    connection.send("made")
-    while True:
-        try:
-            method, arguments = connection.recv()
-        except EOFError:  # the other side has closed
-            return
-        connection.send(getattr(thing, method)(*arguments))
+_made: Any = None  # in the process of a worker
+
+
+def _make(make: Callable, args: tuple) -> None:
+    global _made
+    _made = make(*args)
+
+
+def _call(method: str, args: tuple) -> Any:
+    return getattr(_made, method)(*args)

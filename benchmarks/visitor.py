@@ -108,10 +108,6 @@ class Visitor:
         self.text = text
         await self._run_script(self._part)
 
-    async def send_states(self, states: dict[str, str]) -> None:
-        """Have the page run with these states of its components, JSON by id; nothing checks them here."""
-        await self._run_script(states=states)
-
     @property
     def _opened(self) -> ClientConnection:
         assert self._socket is not None, "open it first"
@@ -211,9 +207,7 @@ class Visitor:
         while self._timers:
             self._timers.pop().cancel()
 
-    async def _run_script(
-        self, fragment: str = "", states: dict[str, str] | None = None, timed: bool = False
-    ) -> None:
+    async def _run_script(self, fragment: str = "", timed: bool = False) -> None:
         message = BackMsg()
         message.rerun_script.fragment_id = fragment
         message.rerun_script.is_auto_rerun = timed
@@ -223,13 +217,9 @@ class Visitor:
         message.rerun_script.cached_message_hashes.extend(self._kept)
         message.rerun_script.context_info.locale = "ko-KR"
         message.rerun_script.context_info.url = self.address
-        if states is None:
-            states = (
-                {self.area: json.dumps({"text": self.text})} if self.text is not None and self.area else {}
-            )
-        for id_, value in states.items():
+        if self.text is not None and self.area:
             state = message.rerun_script.widget_states.widgets.add()
-            state.id, state.json_value = id_, value
+            state.id, state.json_value = self.area, json.dumps({"text": self.text})
         await self._opened.send(message.SerializeToString())
 
     def _fetch_shell(self, patience: float) -> None:

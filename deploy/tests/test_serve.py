@@ -1,7 +1,6 @@
 """Tests of the engine as a Ray Serve deployment, called as a page calls it."""
 
 import json
-import socket
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ import pytest
 from ray import serve
 from ray.serve.config import HTTPOptions, ProxyLocation
 
+from benchmarks.server import free_port
 from classroom.classroom import NotTheTeacherError, Poll
 from deploy.serve import application
 from engine import questions
@@ -27,9 +27,7 @@ SECONDS = 120
 
 @pytest.fixture
 def address(cluster, tiny_folder):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     serve.start(proxy_location=ProxyLocation.HeadOnly, http_options=HTTPOptions(host="127.0.0.1", port=port))
     serve.run(application(tiny_folder, replicas=2, least=2))
     yield f"http://127.0.0.1:{port}"

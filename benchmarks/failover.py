@@ -15,7 +15,6 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -24,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.load import BUSY, Figures, LoadPlan, print_figures, visit_all
 from benchmarks.server import QUIET, ROOT, START, free_port, running, running_page, wait_for_server
 from benchmarks.visitor import wait_for_the_network
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 
 CONFIG = ROOT / "deploy" / "nginx.conf"
 
@@ -68,13 +67,12 @@ class FailoverPlan(LoadPlan):
     busy: str = BUSY
 
 
-@with_options_of(FailoverPlan)
+@with_options_of(FailoverPlan, "plan")
 @click.command()
-def main(**options: Any) -> None:
+def main(plan: FailoverPlan) -> None:
     """Print how long the visitors waited; ends with 1 where one was lost, saw an error, or none had to come
     back.
     """
-    plan = read_options(FailoverPlan, options)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="failover-")))
         engine = str(folder / "engine")

@@ -25,14 +25,13 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import click
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.visitor import GONE, Visitor
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 
 SENTENCES = Path(__file__).with_name("everyday.csv")
 TEXTS = Path(__file__).parents[1] / "assets" / "texts" / "ko" / "app.json"
@@ -193,11 +192,10 @@ def row(name: str, values: list[float], unit: str = "s") -> str:
     return f"{name:24} median {statistics.median(values):8.2f} {unit}, 95th percentile {high:8.2f} {unit}"
 
 
-@with_options_of(LoadPlan)
+@with_options_of(LoadPlan, "plan")
 @click.command()
-def main(**options: Any) -> None:
+def main(plan: LoadPlan) -> None:
     """Print how long the visitors waited; exit with 1 if a sentence or a visitor was lost or saw an error."""
-    plan = read_options(LoadPlan, options)
     figures = asyncio.run(visit_all(plan))
     print_figures(plan, figures)
     sys.exit(bool(figures.lost or figures.errors or figures.gone))

@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -33,7 +32,7 @@ from benchmarks.server import Worker
 from model.stored.folder import VOCABULARY_FILE, find_model_folder, load_vocabulary
 from model.text.tokenizer import START_ID, Tokenizer
 from training.corpus.corpus import read_sentences
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 from training.run.settings import PRECISIONS
 from training.run.stream import PoolMaker, StreamSettings
 
@@ -135,9 +134,8 @@ class Speed:
 
 @with_options_of(Speed)
 @click.command()
-def main(**options: Any) -> None:
+def main(asked: Speed) -> None:
     """Print pairs a second, medians."""
-    asked = read_options(Speed, options)
     rounds, steps, batch, tokens = asked.rounds, asked.steps, asked.batch, asked.tokens
     click.echo(
         f"{os.cpu_count()} processors, {rounds} rounds of {steps} steps, {batch} pairs of {tokens} tokens"

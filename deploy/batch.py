@@ -39,7 +39,7 @@ from model.survey.survey_files import write_result
 from model.tables.correcting import CorrectedRow, TableCounts, correct_rows, write_csv
 from model.tables.reading import read_columns, read_rows
 from model.tables.rows import TableError, TableRow
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = "corrected.csv"
@@ -212,7 +212,7 @@ def write_heads(parts: FinishedParts, total: int, folder: Path, job: BatchJob) -
 @click.option(
     "--address", default="local", show_default=True, help="Address of Ray; auto finds a running cluster."
 )
-def main(file: Path, out: Path, address: str, **options: Any) -> None:
+def main(file: Path, out: Path, address: str, asked: BatchSettings) -> None:
     """Correct the texts of FILE (CSV, TXT, XLSX), or measure the effects of heads over them.
 
     The same command goes on where it was stopped. All nodes need this repository at the same place.
@@ -222,7 +222,6 @@ def main(file: Path, out: Path, address: str, **options: Any) -> None:
     import ray
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    asked = read_options(BatchSettings, options)
     try:
         job = BatchJob.of(file, asked)
         parts = FinishedParts(out, job)

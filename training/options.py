@@ -69,11 +69,25 @@ def options_of(settings: type) -> list[click.Option]:
     return [_option(settings, each) for each in fields(settings) if _KNOB in each.metadata]
 
 
-def with_options_of(settings: type) -> Callable[[click.Command], click.Command]:
-    """A decorator that gives a command these options, behind its own."""
+def with_options_of(settings: type[S], name: str = "asked") -> Callable[[click.Command], click.Command]:
+    """A decorator that gives a command these options, behind its own, and their settings as one argument.
+
+    Settings that raise ValueError end the command with a message.
+    """
 
     def add(command: click.Command) -> click.Command:
-        command.params.extend(options_of(settings))
+        options, run = options_of(settings), command.callback
+        assert run is not None
+
+        def with_settings(**given: Any) -> Any:
+            try:
+                asked = read_options(settings, {each.name: given.pop(each.name) for each in options})
+            except ValueError as error:
+                raise click.UsageError(str(error)) from error
+            return run(**given, **{name: asked})
+
+        command.params.extend(options)
+        command.callback = with_settings
         return command
 
     return add

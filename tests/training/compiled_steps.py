@@ -13,7 +13,7 @@ from model.text.tokenizer import Tokenizer
 from training.run.compiled import CompiledSteps
 from training.run.network import compile_network
 from training.run.run import RunState, load_checkpoint, save_checkpoint
-from training.run.steps import KerasSteps
+from training.run.steps import Steps
 from training.run.stream import Batch
 
 TOKENIZER = Tokenizer("가나다라마바사아 ")
@@ -54,7 +54,7 @@ def take_both(folder: Path) -> None:
     plain = keras.optimizers.Muon(1.0, adam_beta_1=0.9, adam_beta_2=0.98, epsilon=1e-9, global_clipnorm=1.0)
     slow.compile(plain, slow.loss, jit_compile=True)
     slow.optimizer.build(slow.trainable_variables)
-    one, other = KerasSteps(slow), CompiledSteps(fast)
+    one, other = Steps(slow), CompiledSteps(fast)
     other.prepare([(4, 6)], [(4, 6)])
     for batch in batches(3):
         for steps in (one, other):

@@ -12,7 +12,7 @@ import io
 import json
 import lzma
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -163,9 +163,17 @@ def write_pairs(path: str | Path, pairs: Iterable[tuple[str, str]]) -> None:
 
     Raises OSError where the folder cannot be written.
     """
+    write_table(Path(path), [PAIR_COLUMNS, *pairs])
+
+
+def write_table(path: Path, rows: Iterable[Sequence[object]], line_end: str = "\r\n") -> None:
+    """Write rows as CSV, the header first; the file is replaced at once.
+
+    Raises OSError where the folder cannot be written.
+    """
     buffer = io.StringIO(newline="")
-    csv.writer(buffer).writerows([PAIR_COLUMNS, *pairs])
-    write_atomically(Path(path), lambda file: file.write(buffer.getvalue().encode()))
+    csv.writer(buffer, lineterminator=line_end).writerows(rows)
+    write_atomically(path, lambda file: file.write(buffer.getvalue().encode()))
 
 
 _ReadRow = Sentence | Pair | _BadRow

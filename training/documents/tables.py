@@ -9,7 +9,6 @@ errors and sets of their own time, so they are not measured again.
 """
 
 import csv
-import io
 import json
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,10 +21,11 @@ import numpy as np
 
 from model.analysis.roles import EDITED
 from model.stored.config import TransformerConfig
-from model.stored.folder import ASSETS, fingerprint, of_weights, read_config, write_atomically
+from model.stored.folder import ASSETS, fingerprint, of_weights, read_config
 from model.survey.results import ANSWERS_FILE, HEADS_FILE, AnswerSurvey, HeadSurvey, Mean
 from model.survey.sums import CODA, RULE
 from model.trace.interventions import Head, Node
+from training.corpus.corpus import write_table
 from training.run.record import read_runs
 
 
@@ -419,10 +419,8 @@ class PastTable:
         current = [sources.called, *self.row(sources)]
         if rows[:1] == [current]:
             return
-        buffer = io.StringIO(newline="")
-        csv.writer(buffer, lineterminator="\n").writerows([self.columns, current, *rows])
         self.path(sources).parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path(sources), lambda file: file.write(buffer.getvalue().encode()))
+        write_table(self.path(sources), [self.columns, current, *rows], line_end="\n")
 
 
 def keep_all(sources: Sources) -> None:

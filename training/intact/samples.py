@@ -22,7 +22,7 @@ from training.measure.evaluate import Asked, in_batches, load_corrector
 from training.measure.metrics import none_if_nan, share, wilson_interval
 from training.measure.report import block_of, run_of, write_json
 from training.noise.pairs import Writer, make_pair
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 
 FRAMES: dict[str, list[str]] = TEXTS["frames"]  # by kind
 FILLERS: dict[str, list[str]] = TEXTS["fillers"]
@@ -185,76 +185,34 @@ class KeptSample:
         return {"kind": sample.kind, "lost": self.lost, **texts}
 
 
-@dataclass(frozen=True)
-class IntactScores:
-    """How much of a set of samples came out as it went in."""
-
-    count: int
-    intact: int
-    clean: int  # samples that were right already
-    untouched: int  # of them, those left as they were, to the last character
-
-    @property
-    def share(self) -> float:
-        """The share of samples that are intact.
-
-        >>> IntactScores(4, 3, 0, 0).share
-        0.75
-        """
-        return share(self.intact, self.count)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95% interval of ``share``.
-
-        >>> [round(each, 2) for each in IntactScores(4, 4, 0, 0).interval]
-        [0.51, 1.0]
-        """
-        return wilson_interval(self.intact, self.count)
-
-    @property
-    def clean_untouched(self) -> float:
-        """The share of right samples that were left as they are.
-
-        >>> IntactScores(4, 3, 2, 1).clean_untouched
-        0.5
-        """
-        return share(self.untouched, self.clean)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "count": self.count,
-            "intact": self.intact,
-            "share": none_if_nan(self.share),
-            "share_95": [none_if_nan(bound) for bound in self.interval],
-            "clean": self.clean,
-            "clean_untouched": none_if_nan(self.clean_untouched),
-        }
-
-
 def correct_samples(corrector: AnswersMany, samples: Sequence[Sample], batch: int = 64) -> list[KeptSample]:
     """Let the model correct every sample, ``batch`` at a time."""
     corrections = in_batches(corrector, [sample.wrong for sample in samples], batch)
     return [KeptSample(sample, made.text) for sample, made in zip(samples, corrections, strict=True)]
 
 
-def score_intact(kept: Iterable[KeptSample]) -> IntactScores:
-    """Count over any samples and their corrections.
+def score_intact(kept: Iterable[KeptSample]) -> dict[str, Any]:
+    """How many samples are intact, and of those that were right already how many stayed as they were, to the
+    last character; None for a share of nothing.
 
-    >>> score_intact([KeptSample(Sample("digits", "3시다", "3시다", ("3",)), "3시다")]).intact
-    1
+    >>> found = score_intact([KeptSample(Sample("digits", "3시다", "3시다", ("3",)), "3시다")])
+    >>> found["intact"], [round(bound, 2) for bound in found["share_95"]], found["clean_untouched"]
+    (1, [0.21, 1.0], 1.0)
     """
     kept = list(kept)
+    count, intact = len(kept), sum(each.lost is None for each in kept)
     clean = [each for each in kept if each.sample.clean]
-    return IntactScores(
-        count=len(kept),
-        intact=sum(each.lost is None for each in kept),
-        clean=len(clean),
-        untouched=sum(not each.changed for each in clean),
-    )
+    return {
+        "count": count,
+        "intact": intact,
+        "share": none_if_nan(share(intact, count)),
+        "share_95": [none_if_nan(bound) for bound in wilson_interval(intact, count)],
+        "clean": len(clean),
+        "clean_untouched": none_if_nan(share(sum(not each.changed for each in clean), len(clean))),
+    }
 
 
-def score_kinds(kept: Iterable[KeptSample]) -> dict[str, IntactScores]:
+def score_kinds(kept: Iterable[KeptSample]) -> dict[str, dict[str, Any]]:
     """The scores of each kind that occurs, in the order of KINDS.
 
     >>> list(score_kinds([KeptSample(Sample("long", "가", "가", ("가",)), "가")]))
@@ -277,18 +235,17 @@ class IntactSet(Asked):
 
 @with_options_of(IntactSet)
 @click.command("intact")
-def intact_command(**options: Any) -> None:
+def intact_command(asked: IntactSet) -> None:
     """Measure whether digits, Latin words, addresses, emoji, hanja, quotation marks, unseen names and the
     ends of long sentences come out as they went in. Half of the sentences have errors beside them."""
-    asked = read_options(IntactSet, options)
     corrector = load_corrector(asked.model, asked.minimum_confidence)
     kept = correct_samples(corrector, make_samples(asked.count, asked.seed), asked.batch)
     failures = [each for each in kept if each.lost is not None]
     changed = [each for each in kept if each.changed and each.lost is None]
     document = {
         **run_of(corrector, seed=asked.seed),
-        "total": score_intact(kept).as_json(),
-        "kinds": {kind: scores.as_json() for kind, scores in score_kinds(kept).items()},
+        "total": score_intact(kept),
+        "kinds": score_kinds(kept),
         "failures": [each.as_json() for each in failures],
         "changed": [each.as_json() for each in changed],
     }

@@ -18,11 +18,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
+from model import Corrector
 from model.correction import features
 from model.correction.candidates import Stretch
 from model.correction.confidence import Confidence, Tree, Trees, save_confidence
@@ -32,13 +33,12 @@ from model.stored.folder import find_model_folder, fingerprint, of_weights
 from training.corpus.corpus import Corpus, CorpusError, read_sentences
 from training.documents.render import content
 from training.documents.tables import Sources
-from training.measure import metrics
 from training.measure.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
-from training.measure.metrics import THRESHOLDS, Scores, edits, none_if_nan, thresholds_as_json
-from training.measure.report import Outcome, write_json
+from training.measure.metrics import edits, thresholds_as_json
+from training.measure.report import write_json
 from training.noise.drill import Drill, SpaceDrill
 from training.noise.pairs import NoisyPair, make_pair
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 from training.run.examples import PRACTICES, ExampleMaker, ExampleSettings
 
 STEPS = 25  # steps of Newton's method, more than it needs to find two numbers
@@ -216,9 +216,9 @@ def practised_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     shares = dict.fromkeys(PRACTICES, 1.0)
     maker, rng = ExampleMaker(sentences, ExampleSettings(practice=shares)), random.Random(0)
     made = []
-    for _, practice in zip(range(count), cycle(PRACTICES.values())):
-        if pair := practice.make(maker, rng.choice(sentences), rng):
-            made.append(NoisyPair(*pair, practice.name, ()))
+    for _, (name, practice) in zip(range(count), cycle(PRACTICES.items())):
+        if pair := practice(maker, rng.choice(sentences), rng):
+            made.append(NoisyPair(*pair, name, ()))
     return [*made, *_as_they_are(pair.right for pair in made[::3])]
 
 
@@ -243,9 +243,6 @@ def _as_they_are(sentences: Iterable[str]) -> list[NoisyPair]:
     return [NoisyPair(text, text, "clean", ()) for text in sentences]
 
 
-if TYPE_CHECKING:
-    from model import Corrector
-
 TOGETHER = 1024  # pairs that are answered at a time
 BOOSTING = Boosting(trees=500, depth=5, rate=0.05)
 
@@ -258,31 +255,8 @@ class JudgedCandidate(NamedTuple):
     is_right: bool
 
 
-class Gain(NamedTuple):
-    """Scores of one judge of proposals on held-out pairs."""
-
-    calibration_error: float
-    thresholds: dict[float, Scores]  # by minimum confidence
-
-    @classmethod
-    def of(cls, outcomes: Sequence[Outcome]) -> "Gain":
-        corrections = [each.correction for each in outcomes]
-        pairs = [each.pair for each in outcomes]
-        error = metrics.reliability(corrections, pairs).expected_calibration_error
-        return cls(error, metrics.threshold_table(corrections, pairs, THRESHOLDS))
-
-    def as_json(self) -> dict:
-        """The error and the scores at each minimum confidence; None for nan.
-
-        >>> Gain(float("nan"), {}).as_json()
-        {'expected_calibration_error': None, 'thresholds': []}
-        """
-        error = none_if_nan(self.calibration_error)
-        return {"expected_calibration_error": error, "thresholds": thresholds_as_json(self.thresholds)}
-
-
 def examples(
-    pairs: Sequence[NoisyPair], corrector: "Corrector", words: Words, ngrams: NGrams
+    pairs: Sequence[NoisyPair], corrector: Corrector, words: Words, ngrams: NGrams
 ) -> list[JudgedCandidate]:
     """All candidates for the wrong sentences of ``pairs``.
 
@@ -377,11 +351,10 @@ class FitSettings:
 @with_options_of(FitSettings)
 @click.command("confidence")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-def command(files, **options):
+def command(files, asked):
     """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and print the
     gain on the other half. The minimum confidence is to be chosen anew: python -m training evaluate --choose.
     """
-    asked = read_options(FitSettings, options)
     try:
         sentences = [row.text for path in asked.known for row in read_sentences(path)]
     except CorpusError as error:
@@ -407,7 +380,7 @@ def command(files, **options):
         "runs_of_characters": len(ngrams),
         "trees": BOOSTING.trees,
         "pairs": {"fitted": len(fitted), "others": len(others), "tested": len(tested)},
-        "judged": {name: gain.as_json() for name, gain in gains.items()},
+        "judged": gains,
     }
     if asked.json:
         write_json(numbers, asked.json)
@@ -424,11 +397,18 @@ def _counted(sentences: list[str], left_out: Sequence[NoisyPair], least: int) ->
     return Words.count(counted, least), NGrams.count(counted)
 
 
-def _gains(corrector: "Corrector", confidence: Confidence, tested: list[NoisyPair]) -> dict[str, Gain]:
-    """The outcomes on the pairs by the network alone, with words and phrases, and with morphemes, too."""
+def _gains(corrector: Corrector, confidence: Confidence, tested: list[NoisyPair]) -> dict[str, Any]:
+    """The error of the confidence and the scores at each minimum, on the pairs: by the network alone, with
+    words and phrases, and with morphemes, too.
+    """
     gains = {}
     judges = {"network": None, "phrases": replace(confidence, second=None), "morphemes": confidence}
     for name, judge in judges.items():
         corrector.confidence = judge
-        gains[name] = Gain.of(evaluate_with_progress(corrector, tested, 64).outcomes)
+        report = evaluate_with_progress(corrector, tested, 64)
+        error = report.reliability["expected_calibration_error"]
+        gains[name] = {
+            "expected_calibration_error": error,
+            "thresholds": thresholds_as_json(report.thresholds),
+        }
     return gains

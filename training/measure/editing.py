@@ -49,7 +49,7 @@ from training.documents.tables import Sources
 from training.measure.evaluate import load_corrector
 from training.measure.report import write_numbers
 from training.noise.norm import norm_counterexample, norm_pair, practices
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 
 SEED = 0
 LEAST_OF_KIND = 6  # pairs for the same mistake elsewhere, of the held-out words of a kind and of the others
@@ -262,25 +262,20 @@ class EditingOptions:
 @click.command("editing")
 @click.argument("real", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("right", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def editing(real: Path, right: Path, **options: Any) -> None:
+def editing(real: Path, right: Path, asked: EditingOptions) -> None:
     """Teach pairs of REAL (real_pairs.jsonl), and look for changes in other sentences and those of RIGHT."""
-    asked = read_options(EditingOptions, options)
     corrector = load_corrector(asked.model, None)
     material = read_material(real, right, (asked.pairs, asked.others), corrector)
     rows: list[Row] = []
     for row in EditingStudy(corrector, material).rows():
         rows.append(row)
         click.echo(f"{len(rows)} of {len(material.pairs)}", err=True)
-        _write(asked.json, _found(corrector, material, rows))  # a long run that is stopped has results, too
+        # A long run that is stopped has results, too.
+        write_numbers(asked.json, _found(corrector, material, rows))
     found = _found(corrector, material, rows)
-    _write(asked.json, found)
+    write_numbers(asked.json, found)
     click.echo(content(Sources(given={"editing": found}), "editing"))
 
 
 def _found(corrector: Corrector, material: Material, rows: Sequence[Row]) -> Row:
     return {"fingerprint": of_weights(corrector.fingerprint)} | numbers_of(rows, len(material.others))
-
-
-def _write(path: Path | None, found: Row) -> None:
-    if path:
-        write_numbers(path, found)

@@ -6,31 +6,27 @@ family drawn from the training mix, the same one for the same seed and sentence 
 ``python -m training snapshots`` evaluates each snapshot of a run and writes one table beside them.
 """
 
-import csv
-import io
 import random
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import Progress
 
+from model import Correction, Corrector, ModelFolderError
 from model.correction.answers import AnswersMany
-from model.stored.folder import find_model_folder, set_minimum_confidence, snapshot_steps, write_atomically
-from training.corpus.corpus import Corpus, CorpusError, Pair, Sentence, read_corpus
-from training.measure.metrics import Scores, best_threshold, repaired, score
-from training.measure.report import Outcome, Report, RuleScore, failures_text, report_text, run_of, write_json
+from model.stored.folder import find_model_folder, set_minimum_confidence, snapshot_steps
+from training.corpus.corpus import Corpus, CorpusError, Pair, read_corpus, write_table
+from training.measure.metrics import Scores, best_threshold, none_if_nan, repaired, score, share
+from training.measure.report import Outcome, Report, failures_text, report_text, run_of, write_json
 from training.noise.pairs import MIX, NoisyPair, make_pair
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 from training.run.record import read_history
-
-if TYPE_CHECKING:
-    from model import Correction, Corrector
 
 GIVEN, CLEAN = "given", "clean"  # families of pairs from a file: with an error in them, and without
 
@@ -57,7 +53,7 @@ def in_batches(
     texts: Sequence[str],
     batch: int,
     advance: Callable[[int], object] = lambda done: None,
-) -> Iterator["Correction"]:
+) -> Iterator[Correction]:
     """The correction of each text, ``batch`` at a time; ``advance`` is told how many each batch held.
 
     >>> [found.text for found in in_batches(corrector, ["밥을 머거요."], batch=64)]
@@ -91,7 +87,7 @@ def _score(outcomes: Iterable[Outcome]) -> Scores:
     return score((outcome.pair.wrong, outcome.text, outcome.pair.right) for outcome in outcomes)
 
 
-def _rule_scores(outcomes: Iterable[Outcome]) -> tuple[RuleScore, ...]:
+def _rule_scores(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
     """Recall by rule: an error is repaired if the correction agrees with the right sentence there."""
     results = defaultdict(list)
     for outcome in outcomes:
@@ -99,8 +95,12 @@ def _rule_scores(outcomes: Iterable[Outcome]) -> tuple[RuleScore, ...]:
         spans = [(edit.start, edit.end) for edit in edits]
         for edit, gone in zip(edits, repaired(outcome.text, outcome.pair.right, spans), strict=True):
             results[edit.family, edit.rule].append(gone)
-    scores = [RuleScore(rule, family, len(gone), sum(gone)) for (family, rule), gone in results.items()]
-    return tuple(sorted(scores, key=lambda each: (-each.count, each.family, each.rule)))
+    ordered = sorted(results.items(), key=lambda each: (-len(each[1]), each[0]))
+    return [
+        {"rule": rule, "family": family, "count": len(gone), "repaired": sum(gone)}
+        | {"recall": none_if_nan(share(sum(gone), len(gone)))}
+        for (family, rule), gone in ordered
+    ]
 
 
 def sample_pairs(corpus: Corpus, seed: int, limit: int | None = None) -> list[NoisyPair]:
@@ -109,28 +109,22 @@ def sample_pairs(corpus: Corpus, seed: int, limit: int | None = None) -> list[No
     if limit is not None and limit < len(rows):
         chosen = random.Random(seed).sample(range(len(rows)), limit)
         rows = [rows[index] for index in sorted(chosen)]
+    # Seeded by the sentence itself, so that its error does not depend on which others were drawn.
     return [
         NoisyPair(row.source, row.target, CLEAN if row.source == row.target else GIVEN, ())
         if isinstance(row, Pair)
-        else _generate(row, seed)
+        else make_pair(row.text, random.Random(f"{seed} {row.text}"))
         for row in rows
     ]
 
 
-def _generate(sentence: Sentence, seed: int) -> NoisyPair:
-    # Seeded by the sentence itself, so that its error does not depend on which others were drawn.
-    return make_pair(sentence.text, random.Random(f"{seed} {sentence.text}"))
-
-
 def load_corrector(
     name: str | Path, minimum_confidence: float | None, snapshot: int | None = None, beam_width: int = 1
-) -> "Corrector":
+) -> Corrector:
     """Load a model folder by name or path, or one of its snapshots.
 
     Raises click.ClickException when that is not possible.
     """
-    from model import Corrector, ModelFolderError  # imports the network library: seconds
-
     try:
         return Corrector.load(name, minimum_confidence, snapshot, beam_width)
     except ModelFolderError as error:
@@ -170,10 +164,9 @@ class Evaluation(Asked):
 @with_options_of(Evaluation)
 @click.command("evaluate")
 @click.argument("file", type=click.Path(path_type=Path))
-def command(file: Path, **options: Any) -> None:
+def command(file: Path, asked: Evaluation) -> None:
     """Measure a model on FILE: a CSV of src,tgt pairs, or correct sentences (JSON Lines or plain text)
     into which errors are generated."""
-    asked = read_options(Evaluation, options)
     corpus = open_corpus(file)
     pairs = sample_pairs(corpus, asked.seed, asked.limit)
     _check_family(asked.family, pairs)
@@ -247,12 +240,10 @@ def snapshots(model: str, file: Path, limit: int, seed: int) -> None:
     folder = find_model_folder(model)
     pairs = sample_pairs(open_corpus(file), seed, limit)
     history = read_history(folder)
-    buffer = io.StringIO(newline="")
-    writer = csv.DictWriter(buffer, COLUMNS)
-    writer.writeheader()
+    rows: list[Sequence[object]] = [COLUMNS]
     for step in snapshot_steps(folder):
-        scores = evaluate(load_corrector(folder, 0.0, step), pairs).total.as_json()
+        scores = evaluate(load_corrector(folder, 0.0, step), pairs).total
         row = {"step": step, **_history_at(history, step), **{name: scores[name] for name in SCORES}}
-        writer.writerow(row)
+        rows.append([*row.values()])
         click.echo(", ".join(f"{name} {value}" for name, value in row.items()))
-    write_atomically(folder / TABLE_FILE, lambda out: out.write(buffer.getvalue().encode()))
+    write_table(folder / TABLE_FILE, rows)

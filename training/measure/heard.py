@@ -17,11 +17,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 
+from model import Corrector
 from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.kinds import kind_of
 from model.analysis.statistics import Tally
@@ -31,8 +32,9 @@ from model.text.hangul import INITIALS, decompose, is_syllable
 from model.text.tokenizer import normalise
 from model.trace.interventions import Patch, Patches
 from training.measure.evaluate import load_corrector, open_corpus, sample_pairs
+from training.measure.report import write_numbers
 from training.noise.pronunciation import as_heard
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 
 RIDGE = 1e-3  # of the mean variance, added to each: directions that never vary have no inverse
 _FAINT = 1e-6  # of the largest singular value; a direction below it is rounding
@@ -141,9 +143,6 @@ def _ridged(covariance: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return covariance + RIDGE * max(vectors.var(axis=0).mean(), 1e-12) * np.eye(len(covariance))
 
 
-if TYPE_CHECKING:
-    from model import Corrector
-
 TAP = "encoder_residual"
 HEARD, RANDOM = "heard", "random"
 EVERYWHERE = "everywhere"  # at all places one after the other
@@ -182,7 +181,7 @@ def onsets(text: str) -> list[Onset]:
 class Heard:
     """The vectors of syllables in some texts, at each place of the stream, and their next onsets."""
 
-    def __init__(self, corrector: "Corrector", texts: Iterable[str]):
+    def __init__(self, corrector: Corrector, texts: Iterable[str]):
         vectors, sounds, letters, sentences = [], [], [], []
         for number, text in enumerate(texts):
             if found := onsets(text):
@@ -199,7 +198,7 @@ class Heard:
         return self.sounds != self.letters
 
 
-def stream(corrector: "Corrector", text: str, patches: Patches = ()) -> np.ndarray:
+def stream(corrector: Corrector, text: str, patches: Patches = ()) -> np.ndarray:
     """(P, S, D): the encoder's residual stream."""
     tokenizer = corrector.tokenizer
     ids = tokenizer.encode_source(text), tokenizer.encode_target("")
@@ -215,7 +214,7 @@ def beside(change: Change) -> slice:
     return slice(max(change.source_start - gap, 0), change.source_end + gap)
 
 
-def erasing(corrector: "Corrector", text: str, erasers: Sequence[Eraser], positions: slice) -> list[Patches]:
+def erasing(corrector: Corrector, text: str, erasers: Sequence[Eraser], positions: slice) -> list[Patches]:
     """P + 1 sets of patches for some positions of a text: each place erased alone, then all of them."""
 
     def erased(found: np.ndarray, place: int) -> Patch:
@@ -229,7 +228,7 @@ def erasing(corrector: "Corrector", text: str, erasers: Sequence[Eraser], positi
 
 
 def scores(
-    corrector: "Corrector", source: str, target: str, erasers: Sequence[Sequence[Eraser]]
+    corrector: Corrector, source: str, target: str, erasers: Sequence[Sequence[Eraser]]
 ) -> Iterator[tuple[str, float, np.ndarray]]:
     """For each edit that the network makes: (kind of mistake, score, (erasers, P + 1) scores after each of
     ``erasers`` erased its part).
@@ -248,9 +247,7 @@ def scores(
             yield kind_of(change, source, target), float(score), np.array(without).reshape(len(erasers), -1)
 
 
-def measured(
-    corrector: "Corrector", pairs: Sequence[tuple[str, str]], edits: int, seed: int
-) -> dict[str, Any]:
+def measured(corrector: Corrector, pairs: Sequence[tuple[str, str]], edits: int, seed: int) -> dict[str, Any]:
     """Probes and erasers are fitted on half of the pairs and measured on the other half."""
     fitted, asked = pairs[::2], pairs[1::2]
     fit, held_out = (Heard(corrector, [text for pair in half for text in pair]) for half in (fitted, asked))
@@ -290,7 +287,7 @@ def _right(heard: Heard, right: np.ndarray) -> dict[str, Any]:
 
 
 def _erased(
-    corrector: "Corrector", pairs: Sequence[tuple[str, str]], erasers: Sequence[Sequence[Eraser]], edits: int
+    corrector: Corrector, pairs: Sequence[tuple[str, str]], erasers: Sequence[Sequence[Eraser]], edits: int
 ) -> dict[str, Any]:
     """By kind of mistake: how many fixes stay the network's choice, and by how much the score falls."""
     found: dict[str, list[tuple[int, float, np.ndarray]]] = defaultdict(list)
@@ -342,11 +339,10 @@ class Probing:
 @with_options_of(Probing)
 @click.command("heard")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-def command(file: Path, **options: Any) -> None:
+def command(file: Path, asked: Probing) -> None:
     """Probe the encoder for the onset that is heard next, over sentences of FILE with generated errors, and
     erase it.
     """
-    asked = read_options(Probing, options)
     corrector = load_corrector(asked.model, None)
     pairs = [
         (normalise(pair.wrong), normalise(pair.right))
@@ -355,7 +351,5 @@ def command(file: Path, **options: Any) -> None:
     longest = corrector.config.max_length
     kept = [pair for pair in pairs if all(0 < len(text) <= longest for text in pair)]
     found = measured(corrector, kept, asked.edits, asked.seed)
-    text = json.dumps(found, indent=1)
-    if asked.json:
-        asked.json.write_text(f"{text}\n", encoding="utf-8")
-    click.echo(text)
+    write_numbers(asked.json, found)
+    click.echo(json.dumps(found, indent=1))

@@ -200,7 +200,6 @@ def _head_facts(trace: AttentionTrace, change: Change, changes: Sequence[Change]
     layer, head = (int(each) for each in np.unravel_index(share.argmax(), share.shape))
     weights = trace.attention(CROSS)[layer, head, row]
     looked = _cell(trace, weights, int(weights.argmax()))
-    looked["weight"] = f"{weights.max():.3f}"  # as the view tells it
     return {"layer": layer + 1, "head": head + 1, "share": f"{share.max():.3f}", **looked}
 
 
@@ -214,7 +213,6 @@ def _writer_facts(corrector: Corrector, sentence: SentenceCorrection, change: Ch
     assert most.layer is not None and most.head is not None
     row = sentence.trace.attention(CROSS)[most.layer, most.head, found.questions[number].row]
     looked = _cell(sentence.trace, row, int(row.argmax()))
-    looked["weight"] = f"{row.max():.3f}"  # as the view tells it
     name = _name_of(Head(CROSS, most.layer, most.head))
     place = {"kind": CROSS, "layer": most.layer + 1, "head": most.head + 1}
     return {"name": name, **place, "nats": f"{most.nats:+.2f}".replace("-", "−"), **looked}
@@ -273,5 +271,4 @@ def command(model: str, json_path: Path | None) -> None:
         asked_of = sum(1 for _ in file) - 1
     found = {"candidates": [asdict(each) for each in judged], "asked_of": asked_of}
     found |= _facts_of(corrector, judged[0])
-    if json_path:
-        write_numbers(json_path, found)
+    write_numbers(json_path, found)

@@ -16,11 +16,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from model import Correction
 from model.text.changes import find_changes
 from training.noise.pairs import NoisyPair
 
@@ -67,99 +68,42 @@ class EditCounts:
         return share(weighted, weighted + beta**2 * self.fn + self.fp)
 
 
-@dataclass(frozen=True)
-class Scores:
-    """The measures of a set of sentences."""
-
-    count: int  # sentences
-    exact: int  # of them, those whose hypothesis equals the reference
-    cer_before: float  # character error rate of the sources
-    cer_after: float  # character error rate of the hypotheses
-    edits: EditCounts
-    clean: int  # sentences whose source was right already
-    untouched: int  # of them, those left as they were
-
-    @property
-    def exact_match(self) -> float:
-        """The share of sentences whose hypothesis equals the reference.
-
-        >>> score([("머거", "먹어", "먹어"), ("가", "가", "가아")]).exact_match
-        0.5
-        """
-        return share(self.exact, self.count)
-
-    @property
-    def exact_match_interval(self) -> tuple[float, float]:
-        """The 95% interval of ``exact_match``: ``wilson_interval``.
-
-        >>> [round(each, 2) for each in score([("머거", "먹어", "먹어")]).exact_match_interval]
-        [0.21, 1.0]
-        """
-        return wilson_interval(self.exact, self.count)
-
-    @property
-    def cer_reduction(self) -> float:
-        """The share of the character errors that is gone; negative where more were made than repaired.
-
-        >>> score([("머거", "먹어", "먹어")]).cer_reduction
-        1.0
-        """
-        return share(self.cer_before - self.cer_after, self.cer_before)
-
-    @property
-    def clean_untouched(self) -> float:
-        """The share of right sentences that were left as they are; nan without any.
-
-        >>> score([("가", "가", "가"), ("나", "너", "나")]).clean_untouched
-        0.5
-        """
-        return share(self.untouched, self.clean)
-
-    def as_json(self) -> dict[str, Any]:
-        """The counts and shares by the names of ``evaluation.json``; None for nan.
-
-        >>> score([("가", "가", "가")]).as_json()["exact_match"]
-        1.0
-        """
-        low, high = self.exact_match_interval
-        return {
-            "count": self.count,
-            "exact": self.exact,
-            "exact_match": none_if_nan(self.exact_match),
-            "exact_match_95": [none_if_nan(low), none_if_nan(high)],
-            "cer_before": none_if_nan(self.cer_before),
-            "cer_after": none_if_nan(self.cer_after),
-            "cer_reduction": none_if_nan(self.cer_reduction),
-            "true_positives": self.edits.tp,
-            "false_positives": self.edits.fp,
-            "false_negatives": self.edits.fn,
-            "precision": none_if_nan(self.edits.precision),
-            "recall": none_if_nan(self.edits.recall),
-            "f0.5": none_if_nan(self.edits.f(0.5)),
-            "clean": self.clean,
-            "clean_untouched": none_if_nan(self.clean_untouched),
-        }
+Scores = dict[str, Any]  # the measures of a set of sentences
 
 
 def score(triples: Iterable[tuple[str, str, str]]) -> Scores:
-    """All measures of (source, hypothesis, reference) triples.
+    """All measures of (source, hypothesis, reference) triples, by the names of ``evaluation.json``.
 
-    >>> found = score([("머거요", "먹어요", "먹어요"), ("가요", "가요", "가요")])
-    >>> found.exact_match, found.cer_after
-    (1.0, 0.0)
+    ``clean`` are the triples whose source was right already. ``cer_reduction`` is the share of the character
+    errors that is gone, negative where more were made than repaired. A share of nothing is None.
+
+    >>> found = score([("머거요", "먹어요", "먹어요"), ("가요", "가요", "가요"), ("나", "너", "나")])
+    >>> found["exact"], found["cer_after"], found["clean_untouched"]
+    (2, 0.16666666666666666, 0.5)
     """
     triples = list(triples)
     sources, hypotheses, references = zip(*triples, strict=True) if triples else ((), (), ())
+    count, exact = len(triples), sum(map(str.__eq__, hypotheses, references))
+    before, after = (character_error_rate(texts, references) for texts in (sources, hypotheses))
+    edits = sum((edit_counts(*triple) for triple in triples), EditCounts())
     clean = [hypothesis == reference for source, hypothesis, reference in triples if source == reference]
-    return Scores(
-        count=len(triples),
-        exact=sum(map(str.__eq__, hypotheses, references)),
-        cer_before=character_error_rate(sources, references),
-        cer_after=character_error_rate(hypotheses, references),
-        edits=sum((edit_counts(*triple) for triple in triples), EditCounts()),
-        clean=len(clean),
-        untouched=sum(clean),
-    )
+    return {
+        "count": count,
+        "exact": exact,
+        "exact_match": none_if_nan(share(exact, count)),
+        "exact_match_95": [none_if_nan(bound) for bound in wilson_interval(exact, count)],
+        "cer_before": none_if_nan(before),
+        "cer_after": none_if_nan(after),
+        "cer_reduction": none_if_nan(share(before - after, before)),
+        "true_positives": edits.tp,
+        "false_positives": edits.fp,
+        "false_negatives": edits.fn,
+        "precision": none_if_nan(edits.precision),
+        "recall": none_if_nan(edits.recall),
+        "f0.5": none_if_nan(edits.f(0.5)),
+        "clean": len(clean),
+        "clean_untouched": none_if_nan(share(sum(clean), len(clean))),
+    }
 
 
 def edit_counts(source: str, hypothesis: str, reference: str) -> EditCounts:
@@ -276,73 +220,17 @@ def none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-if TYPE_CHECKING:
-    from model import Correction
-
 EDGES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 THRESHOLDS = tuple(step / 20 for step in range(20))
 
 
-@dataclass(frozen=True)
-class Bin:
-    """The proposed changes with ``low <= confidence < high``; the last bin has its upper edge too."""
-
-    low: float
-    high: float
-    count: int
-    right: int  # of them, those that the reference makes as well
-    confidence_sum: float
-
-    @property
-    def mean_confidence(self) -> float:
-        return share(self.confidence_sum, self.count)
-
-    @property
-    def share_right(self) -> float:
-        return share(self.right, self.count)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "from": self.low,
-            "to": self.high,
-            "changes": self.count,
-            "mean_confidence": none_if_nan(self.mean_confidence),
-            "right": none_if_nan(self.share_right),
-        }
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """The reliability diagram (Guo et al. 2017, section 2) as numbers."""
-
-    bins: tuple[Bin, ...]
-
-    @property
-    def count(self) -> int:
-        return sum(each.count for each in self.bins)
-
-    @property
-    def expected_calibration_error(self) -> float:
-        """How far confidence and truth lie apart, averaged over all changes (Naeini et al. 2015):
-        the difference of the share right and the mean confidence, weighted by the size of the bin."""
-        apart = [abs(each.right - each.confidence_sum) for each in self.bins]
-        return share(math.fsum(apart), self.count)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "changes": self.count,
-            "expected_calibration_error": none_if_nan(self.expected_calibration_error),
-            "bins": [each.as_json() for each in self.bins],
-        }
-
-
-def reliability(corrections: Iterable["Correction"], pairs: Iterable[NoisyPair]) -> Reliability:
-    """Compare the confidence of every proposed change with whether it is right."""
+def reliability(corrections: Iterable[Correction], pairs: Iterable[NoisyPair]) -> dict[str, Any]:
+    """Compare the confidence of every proposed change with whether it is right: see ``sort_into_bins``."""
     both = zip(corrections, pairs, strict=True)
     return sort_into_bins(chain.from_iterable(judge(correction, pair.right) for correction, pair in both))
 
 
-def judge(correction: "Correction", reference: str) -> list[tuple[float, bool]]:
+def judge(correction: Correction, reference: str) -> list[tuple[float, bool]]:
     """(confidence, right) of each proposed change that has a confidence.
 
     Right means what it means in ``metrics.edit_counts``: the reference, too, replaces just this span
@@ -356,25 +244,35 @@ def judge(correction: "Correction", reference: str) -> list[tuple[float, bool]]:
     ]
 
 
-def sort_into_bins(judged: Iterable[tuple[float, bool]], edges: Sequence[float] = EDGES) -> Reliability:
-    """Count (confidence, right) by ``edges``, which ascend from 0 to 1; empty bins stay in the list.
+def sort_into_bins(judged: Iterable[tuple[float, bool]], edges: Sequence[float] = EDGES) -> dict[str, Any]:
+    """The reliability diagram (Guo et al. 2017, section 2) as numbers, by the names of ``evaluation.json``.
 
-    Raises ValueError for a confidence that is no probability.
+    It counts (confidence, right) by ``edges``, which ascend from 0 to 1; empty bins stay in the list, and the
+    last one has its upper edge, too. The calibration error (Naeini et al. 2015) is how far confidence and
+    truth lie apart, averaged over all changes. Raises ValueError for a confidence that is no probability.
+
+    >>> sort_into_bins([(0.5, True), (0.5, False)])["expected_calibration_error"]
+    0.0
     """
     members: list[list[tuple[float, bool]]] = [[] for _ in edges[1:]]
     for confidence, right in judged:
         if not 0 <= confidence <= 1:
             raise ValueError(f"a confidence lies between 0 and 1, received {confidence}")
         members[min(bisect_right(edges, confidence), len(members)) - 1].append((confidence, right))
-    bins = []
+    bins, apart = [], []
     for (low, high), inside in zip(pairwise(edges), members, strict=True):
-        count, sure = sum(is_right for _, is_right in inside), math.fsum(each for each, _ in inside)
-        bins.append(Bin(low, high, len(inside), count, sure))
-    return Reliability(tuple(bins))
+        true, sure = sum(is_right for _, is_right in inside), math.fsum(each for each, _ in inside)
+        apart.append(abs(true - sure))
+        means = {"mean_confidence": sure, "right": true}
+        shares = {name: none_if_nan(share(total, len(inside))) for name, total in means.items()}
+        bins.append({"from": low, "to": high, "changes": len(inside), **shares})
+    count = sum(map(len, members))
+    error = none_if_nan(share(math.fsum(apart), count))
+    return {"changes": count, "expected_calibration_error": error, "bins": bins}
 
 
 def threshold_table(
-    corrections: Sequence["Correction"],
+    corrections: Sequence[Correction],
     pairs: Sequence[NoisyPair],
     thresholds: Iterable[float] = THRESHOLDS,
 ) -> dict[float, Scores]:
@@ -394,7 +292,7 @@ def thresholds_as_json(table: dict[float, Scores]) -> list[dict[str, Any]]:
     >>> thresholds_as_json({0.5: score([("가", "가", "가")])})[0]["minimum_confidence"]
     0.5
     """
-    return [{"minimum_confidence": at, **scores.as_json()} for at, scores in table.items()]
+    return [{"minimum_confidence": at, **scores} for at, scores in table.items()]
 
 
 def best_threshold(table: dict[float, Scores]) -> float:
@@ -407,8 +305,7 @@ def best_threshold(table: dict[float, Scores]) -> float:
     """
     if not table:
         raise ValueError("there is no threshold to choose from: the table is empty")
-    measures = {minimum: scores.edits.f(0.5) for minimum, scores in table.items()}
-    ranks = {at: -1.0 if math.isnan(measure) else measure for at, measure in measures.items()}
+    ranks = {at: -1.0 if scores["f0.5"] is None else scores["f0.5"] for at, scores in table.items()}
     highest = round(max(ranks.values()), 3)
     best = sorted(minimum for minimum, rank in ranks.items() if round(rank, 3) == highest)
     middle = best[(len(best) - 1) // 2 : len(best) // 2 + 1]

@@ -22,10 +22,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from model import Correction, Corrector
 from model.correction.counts import Words, touching
 from model.norm.articles import article_of
 from model.text.changes import Change
@@ -37,10 +38,7 @@ from training.measure.metrics import bootstrap_interval, edits, none_if_nan, sha
 from training.measure.report import run_of, write_numbers
 from training.measure.sets import TOGETHER, changes_elsewhere
 from training.noise.pairs import NoisyPair
-from training.options import knob, read_options, with_options_of
-
-if TYPE_CHECKING:
-    from model import Correction, Corrector
+from training.options import knob, with_options_of
 
 # Parts of the names of sources, by register. A source of another name has the register of its rows.
 REGISTERS = {
@@ -89,7 +87,7 @@ class Answer:
     """A passage and its correction."""
 
     passage: Passage
-    correction: "Correction"
+    correction: Correction
 
     @property
     def is_mended(self) -> bool:
@@ -154,7 +152,7 @@ def natural_text(
     return [*mistaken, *drawn]
 
 
-def answer(corrector: "Corrector", passages: Sequence[Passage]) -> list[Answer]:
+def answer(corrector: Corrector, passages: Sequence[Passage]) -> list[Answer]:
     """The correction of each passage, in order; ``corrector`` is any ``model.Corrector``.
 
     >>> passage = Passage(1, "", "", "jamo", "밥을 머거요.", "밥을 먹어요.", 1)
@@ -200,7 +198,7 @@ def measure_natural(answers: Sequence[Answer], kind_of: Callable[[str, Change], 
         "mends": {"all": _mends(mistaken)} | _by(mistaken, "kind", _mends),
         "registers": {"all": _treated(answers)} | _by(answers, "register", _treated),
         "changed_by_kind": dict(kinds.most_common()),
-        "reliability": metrics.reliability(corrections, pairs).as_json(),
+        "reliability": metrics.reliability(corrections, pairs),
     }
 
 
@@ -376,9 +374,8 @@ class UnseenText(Asked):
 @click.command("natural")
 @click.argument("real", type=_FILE)
 @click.argument("unseen", type=_FILE)
-def natural(real: Path, unseen: Path, **options: Any) -> None:
+def natural(real: Path, unseen: Path, asked: NaturalText) -> None:
     """Correct mistakes of REAL (real_pairs.jsonl) among right sentences of UNSEEN (unseen.jsonl)."""
-    asked = read_options(NaturalText, options)
     mistaken = read_passages(real, asked.split)
     if not mistaken:
         raise click.ClickException(f"{real} has no pair of the split {', '.join(asked.split)}")
@@ -389,9 +386,8 @@ def natural(real: Path, unseen: Path, **options: Any) -> None:
 @with_options_of(UnseenText)
 @click.command("unseen")
 @click.argument("unseen", type=_FILE)
-def unseen(unseen: Path, **options: Any) -> None:
+def unseen(unseen: Path, asked: UnseenText) -> None:
     """Correct right sentences of UNSEEN (unseen.jsonl), and judge the changes by the verdicts."""
-    asked = read_options(UnseenText, options)
     verdicts = read_verdicts(asked.verdicts)
     passages = read_passages(unseen)[:: asked.every]
     measure = partial(measure_unseen, verdicts=verdicts)
@@ -414,8 +410,7 @@ def _measure(
     name = "natural" if isinstance(asked, NaturalText) else "unseen"
     click.echo(content(Sources(given={name: numbers}), f"{name}-kinds"))
     click.echo(f"{len(answers):,} sentences in {time.perf_counter() - started:.0f} s")
-    if asked.json:
-        write_numbers(asked.json, numbers)
+    write_numbers(asked.json, numbers)
     return answers, kind_of
 
 

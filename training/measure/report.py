@@ -6,28 +6,26 @@ The results are those of ``python -m training evaluate``.
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from model import Correction, Corrector
 from training.documents.render import content, head, percent, row
 from training.documents.tables import Sources
 from training.measure import metrics
-from training.measure.metrics import Reliability, Scores, edits, none_if_nan, share, thresholds_as_json
+from training.measure.metrics import Scores, edits, thresholds_as_json
 from training.noise.pairs import NoisyPair
-
-if TYPE_CHECKING:
-    from model import Correction, Corrector
 
 CAUSES = ("right", "unsure", "wrong_made", "wrong_proposed", "unseen")
 RIGHT, UNSURE, WRONG_MADE, WRONG_PROPOSED, UNSEEN = CAUSES
 
 
-def cause(correction: "Correction", right: str) -> str:
+def cause(correction: Correction, right: str) -> str:
     """The first of these that holds:
 
     * ``right``: the text came out right;
@@ -63,7 +61,7 @@ class Outcome:
     """One pair and the model's correction of its wrong side."""
 
     pair: NoisyPair
-    correction: "Correction"
+    correction: Correction
 
     @property
     def text(self) -> str:
@@ -75,39 +73,17 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class RuleScore:
-    """How many errors one rule made, and how many of them were mended."""
-
-    rule: str
-    family: str
-    count: int
-    repaired: int
-
-    @property
-    def recall(self) -> float:
-        """The share of errors by this rule that were repaired.
-
-        >>> RuleScore("liaison", "pronunciation", 4, 3).recall
-        0.75
-        """
-        return share(self.repaired, self.count)
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"recall": none_if_nan(self.recall)}
-
-
-@dataclass(frozen=True)
 class Report:
     """The measures of one model on one set of pairs."""
 
     total: Scores
     families: dict[str, Scores]  # by name, in alphabetical order
-    rules: tuple[RuleScore, ...]  # the most frequent first
+    rules: list[dict[str, Any]]  # errors and mended ones by rule, the most frequent first
     outcomes: tuple[Outcome, ...]  # in the order of the pairs
     seconds: float  # that correcting took, without loading and generating
 
     @cached_property
-    def reliability(self) -> Reliability:
+    def reliability(self) -> dict[str, Any]:
         """Calibration of the network's proposals: whether a confidence is the share of right ones."""
         return metrics.reliability(*self._sides())
 
@@ -116,18 +92,18 @@ class Report:
         """The total at each minimum confidence, from the same decoding."""
         return metrics.threshold_table(*self._sides())
 
-    def _sides(self) -> tuple[list["Correction"], list[NoisyPair]]:
+    def _sides(self) -> tuple[list[Correction], list[NoisyPair]]:
         return [each.correction for each in self.outcomes], [each.pair for each in self.outcomes]
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "sentences": self.total.count,
+            "sentences": self.total["count"],
             "seconds": round(self.seconds, 3),
-            "total": self.total.as_json(),
-            "families": {name: scores.as_json() for name, scores in self.families.items()},
-            "rules": [rule.as_json() for rule in self.rules],
+            "total": self.total,
+            "families": self.families,
+            "rules": self.rules,
             "causes": count_causes(self.outcomes),
-            "reliability": self.reliability.as_json(),
+            "reliability": self.reliability,
             "thresholds": thresholds_as_json(self.thresholds),
             "best_minimum_confidence": metrics.best_threshold(self.thresholds),
         }
@@ -143,15 +119,16 @@ def write_json(document: dict[str, Any], path: str) -> None:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
 
 
-def write_numbers(path: Path, numbers: dict[str, Any]) -> None:
+def write_numbers(path: Path | None, numbers: dict[str, Any]) -> None:
     """Write measurements as JSON with an indent of one space, as the files of ``docs/numbers`` have it.
 
-    Raises OSError where it cannot be written.
+    Nothing is written for None. Raises OSError where the file cannot be written.
     """
-    path.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    if path:
+        path.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def run_of(corrector: "Corrector", **chosen: object) -> dict[str, Any]:
+def run_of(corrector: Corrector, **chosen: object) -> dict[str, Any]:
     """The model of a measurement, and what was chosen for it, as all files of numbers begin."""
     return {
         "model": corrector.name,

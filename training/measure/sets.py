@@ -27,8 +27,10 @@ from typing import Any
 
 import click
 
+from model import Corrector
 from model.correction.answers import AnswersMany
 from model.correction.counts import find_words
+from model.norm import without_held_out
 from model.stored.folder import ASSETS
 from model.text.changes import Change, find_changes
 from training.corpus.corpus import CorpusError, Sentence, read_pairs, read_sentences, write_pairs
@@ -40,7 +42,7 @@ from training.noise.draft import Aim, Draft, stem
 from training.noise.pairs import MIX, Writer, make_pair
 from training.noise.spacing import COMMON_RULES, misspace_once
 from training.noise.typing_slips import slip
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 
 # Parts of the names of sources.
 EVERYDAY_SOURCES = ("Chatbot", "3i4k", "r0cd7b", "dialogues", "paraKQC", "IWSLT")
@@ -285,35 +287,23 @@ def _words_around(text: str, change: Change) -> tuple[int, int]:
     return start, min((end for end in ends if end >= 0), default=len(text))
 
 
-@dataclass(frozen=True)
-class SetCounts:
-    """Of the rows of a set or a kind, how many were treated how."""
-
-    wrong: int  # rows with a mistake
-    exact: int  # of them, those that came out right
-    left: int  # of them, those that were left as they are
-    right: int  # rows without one
-    untouched: int  # of them, those left alone
-    harmed: int  # of all rows, those in which a word was changed that was right
-
-
-def count(results: Iterable[Result]) -> SetCounts:
-    """Count the rows of a set or a kind.
+def count(results: Iterable[Result]) -> dict[str, int]:
+    """Of the rows of a set or a kind, how many were treated how.
 
     >>> count([Result(SetRow("", "", "머거", "먹어"), "먹어")])
-    SetCounts(wrong=1, exact=1, left=0, right=0, untouched=0, harmed=0)
+    {'wrong': 1, 'exact': 1, 'left': 0, 'right': 0, 'untouched': 0, 'harmed': 0}
     """
     results = list(results)
     wrong = [each for each in results if each.row.wrong != each.row.right]
     right = [each for each in results if each.row.wrong == each.row.right]
-    return SetCounts(
-        len(wrong),
-        sum(each.is_exact for each in wrong),
-        sum(each.corrected == each.row.wrong for each in wrong),
-        len(right),
-        sum(each.is_exact for each in right),
-        sum(each.is_harmed for each in results),
-    )
+    return {
+        "wrong": len(wrong),  # with a mistake
+        "exact": sum(each.is_exact for each in wrong),  # of them, those that came out right
+        "left": sum(each.corrected == each.row.wrong for each in wrong),  # those that were left as they are
+        "right": len(right),  # without one
+        "untouched": sum(each.is_exact for each in right),  # of them, those left alone
+        "harmed": sum(each.is_harmed for each in results),  # in which a word was changed that was right
+    }
 
 
 def read_rows(paths: Iterable[Path], limit: int | None = None) -> Iterator[SetRow]:
@@ -333,10 +323,10 @@ def correct(corrector: AnswersMany, rows: Sequence[SetRow]) -> list[Result]:
     return [Result(row, each.text) for row, each in zip(rows, corrections, strict=True)]
 
 
-def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, SetCounts]]:
+def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, dict[str, int]]]:
     """The counts of each set, under ``""`` of the whole, and of its kinds where it has any.
 
-    >>> by_set_and_kind([Result(SetRow("slips", "", "가", "가"), "가")])["slips"][""].untouched
+    >>> by_set_and_kind([Result(SetRow("slips", "", "가", "가"), "가")])["slips"][""]["untouched"]
     1
     """
     sets: dict[str, dict[str, list[Result]]] = {}
@@ -346,15 +336,6 @@ def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, SetCounts]
         if each.row.kind:
             kinds.setdefault(each.row.kind, []).append(each)
     return {name: {kind: count(some) for kind, some in kinds.items()} for name, kinds in sets.items()}
-
-
-def counts_as_json(counts: dict[str, dict[str, SetCounts]]) -> dict[str, Any]:
-    """The counts as JSON has them.
-
-    >>> counts_as_json({"slips": {"": SetCounts(2, 1, 1, 0, 0, 0)}})["slips"][""]["exact"]
-    1
-    """
-    return {name: {kind: asdict(n) for kind, n in kinds.items()} for name, kinds in counts.items()}
 
 
 def failures(results: Sequence[Result]) -> list[dict[str, Any]]:
@@ -397,30 +378,24 @@ class Development:
 @with_options_of(Development)
 @click.command("development")
 @click.argument("names", nargs=-1)
-def development(names: tuple[str, ...], **options: Any) -> None:
+def development(names: tuple[str, ...], asked: Development) -> None:
     """Measure a model on the sets NAMES, or on all, and print a row for each set and one for each of its
     kinds.
 
     --out gets the numbers and every row that is not as it should be. --practised-norm leaves words that are
     held out of practice out of the norm's tables, too.
     """
-    asked = read_options(Development, options)
     paths = find_sets(names)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    from model import Corrector
-    from model.norm import without_held_out
-
     corrector = Corrector.load(asked.model, asked.minimum_confidence)
     started = time.perf_counter()
     with without_held_out() if asked.practised_norm else nullcontext():
         results = correct(corrector, list(read_rows(paths, asked.limit)))
-    sets = counts_as_json(by_set_and_kind(results))
+    sets = by_set_and_kind(results)
     click.echo(content(Sources(given={"development": {"sets": sets}}), "development"))
     run = run_of(corrector)
     taken = time.perf_counter() - started
     click.echo(f"\n{', '.join(map(str, run.values()))}: {len(results):,} rows in {taken:.0f} s")
     numbers = {**run, "sets": sets}
-    if asked.counts:
-        write_numbers(asked.counts, numbers)
-    if asked.out:
-        write_numbers(asked.out, {**numbers, "failures": failures(results)})
+    write_numbers(asked.counts, numbers)
+    write_numbers(asked.out, {**numbers, "failures": failures(results)})

@@ -40,20 +40,21 @@ from model.trace.interventions import Head
 from training.documents.render import content
 from training.documents.tables import Sources, heads_of_stories
 from training.measure.report import write_numbers
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 
 Row = dict[str, Any]  # an edit; a line of the file of edits, which holds numbers and no text
 
 
 def _edits_of(
-    file: Path, kept: Path, count: int, model: str, ask: Callable[[Corrector, int, str], Iterator[Row]]
+    file: Path, name: str, asked: "ClaimsStudy", ask: Callable[[Corrector, int, str], Iterator[Row]]
 ) -> list[Row]:
-    """``count`` edits of the pairs in ``file``, or all; those already in ``kept`` are not asked again."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    """So many edits of the pairs in ``file``, or all; those that ``asked.out`` keeps are not asked again."""
+    kept, count = asked.out / f"{name}-{asked.weights}.jsonl", asked.edits
+    asked.out.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
-    if len(rows) >= count:
+    if rows and len(rows) >= count:
         return rows
-    corrector = Corrector.load(model)
+    corrector = Corrector.load(asked.model)
     first = 1 + max((row["pair"] for row in rows), default=-1)
     with file.open(encoding="utf-8", newline="") as stream, kept.open("a", encoding="utf-8") as lines:
         for number, pair in enumerate(csv.DictReader(stream)):
@@ -64,6 +65,8 @@ def _edits_of(
             lines.writelines(json.dumps(row) + "\n" for row in found)
             lines.flush()
             click.echo(f"\r{len(rows)}/{count} edits", nl=False, err=True)
+    if not rows:
+        click.echo("no edits")
     return rows
 
 
@@ -225,39 +228,6 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True)
-class AgreementStudy:
-    """The options of ``agreement``."""
-
-    out: Path = knob(None, "Keeps the edits.", required=True, type=_FOLDER)  # noqa: RUF009
-    edits: int = knob(1000)
-    model: str = knob("transformer", "Name or path of a model folder.")
-    keep: Path | None = knob(None, "A model folder.", type=_FOLDER)  # noqa: RUF009
-    json: Path | None = knob(None, "All numbers.", type=click.Path(dir_okay=False, path_type=Path))  # noqa: RUF009
-
-
-@with_options_of(AgreementStudy)
-@click.command("agreement")
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
-def agreement_command(file: Path, **options: Any) -> None:
-    """Ask about EDITS edits in the pairs of FILE, and print the tables.
-
-    KEEP gets the app's numbers on methods.
-
-    OUT keeps one line for each edit, in a file of its own for each weights, so a run that was stopped goes
-    on.
-    """
-    asked = read_options(AgreementStudy, options)
-    weights = of_weights(fingerprint(find_model_folder(asked.model)))
-    rows = _edits_of(file, asked.out / f"edits-{weights}.jsonl", asked.edits, asked.model, ask)
-    if not rows:
-        click.echo("no edits")
-        return
-    _report("attention", "attention-all", numbers_of(rows, weights), asked.json)
-    if asked.keep:
-        write_agreement(asked.keep, agreement_of(rows, weights))
-
-
-@dataclass(frozen=True)
 class ClaimsStudy:
     """The options of ``claims``."""
 
@@ -266,27 +236,50 @@ class ClaimsStudy:
     model: str = knob("transformer", "Name or path of a model folder.")
     json: Path | None = knob(None, "All numbers.", type=click.Path(dir_okay=False, path_type=Path))  # noqa: RUF009
 
+    @property
+    def weights(self) -> str:
+        """The fingerprint of the model's weights."""
+        return of_weights(fingerprint(find_model_folder(self.model)))
+
+
+@dataclass(frozen=True)
+class AgreementStudy(ClaimsStudy):
+    """The options of ``agreement``."""
+
+    edits: int = knob(1000)
+    keep: Path | None = knob(None, "A model folder.", type=_FOLDER)  # noqa: RUF009
+
+
+@with_options_of(AgreementStudy)
+@click.command("agreement")
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+def agreement_command(file: Path, asked: AgreementStudy) -> None:
+    """Ask about EDITS edits in the pairs of FILE, and print the tables.
+
+    KEEP gets the app's numbers on methods.
+
+    OUT keeps one line for each edit, in a file of its own for each weights, so a run that was stopped goes
+    on.
+    """
+    if rows := _edits_of(file, "edits", asked, ask):
+        _report("attention", "attention-all", numbers_of(rows, asked.weights), asked.json)
+        if asked.keep:
+            write_agreement(asked.keep, agreement_of(rows, asked.weights))
+
 
 @with_options_of(ClaimsStudy)
 @click.command("claims")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-def claims_command(file: Path, **options: Any) -> None:
+def claims_command(file: Path, asked: ClaimsStudy) -> None:
     """Test the claims about EDITS edits in the pairs of FILE, and print how many of each kind fail."""
-    asked = read_options(ClaimsStudy, options)
-    weights = of_weights(fingerprint(find_model_folder(asked.model)))
-    kept = asked.out / f"claims-{weights}.jsonl"
-    rows = _edits_of(file, kept, asked.edits, asked.model, claims_of)
-    if not rows:
-        click.echo("no edits")
-        return
-    _report("claims", "claims", claim_numbers(rows, weights), asked.json)
+    if rows := _edits_of(file, "claims", asked, claims_of):
+        _report("claims", "claims", claim_numbers(rows, asked.weights), asked.json)
 
 
 def _report(source: str, part: str, found: dict[str, Any], json: Path | None) -> None:
     """Print the part of the documents that these numbers make, and write them."""
     click.echo(content(Sources(given={source: found}), part))
-    if json:
-        write_numbers(json, found)
+    write_numbers(json, found)
 
 
 SENTENCE = "꼬치 활짝 피어서 아이드리 우서요."
@@ -339,5 +332,4 @@ def stories(model: str, json_path: Path | None) -> None:
     sources = Sources(model=find_model_folder(model), given={"stories": found})
     for name in ("story-heads", "story-sentence", "story-pruning"):
         click.echo(f"{content(sources, name)}\n")
-    if json_path:
-        write_numbers(json_path, found)
+    write_numbers(json_path, found)

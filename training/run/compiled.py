@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from model.text.tokenizer import PAD_ID
-from training.run.steps import INERTIA
+from training.run.steps import INERTIA, Steps
 from training.run.stream import Batch
 
 UNDER_WAY = 4  # steps that are handed over before the first of them has to be done
@@ -37,7 +37,7 @@ class StepState(NamedTuple):
     mean_loss: Any  # () float32, NaN before the first step
 
 
-class CompiledSteps:
+class CompiledSteps(Steps):
     """Steps of a network that ``compile_network`` has made ready, whose variables are up to date inside
     ``keep`` only.
     """
@@ -56,9 +56,8 @@ class CompiledSteps:
         )
         self._take = jax.jit(self._next_state, donate_argnums=0)
         self._sums = jax.jit(self._measured)
-        self._compiled: dict[
-            tuple[str, tuple[int, int]], Any
-        ] = {}  # by "take" or "measure", and the batch's shape
+        # By "take" or "measure", and the batch's shape.
+        self._compiled: dict[tuple[str, tuple[int, int]], Any] = {}
         self._under_way: deque[Any] = deque()
         self._writer = ThreadPoolExecutor(1)
         self._writing: Future[Any] | None = None

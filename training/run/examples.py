@@ -4,8 +4,8 @@ Most pairs are a correct sentence with the usual mistakes. A practice makes one 
 or from nothing but chance, for patterns that the corpus lacks. To add one, add an entry to ``PRACTICES``;
 ``python -m training train --practice "NAME=0.2"`` then practises it beside a fifth of the sentences.
 
->>> vanishing = Practice("vanishing", lambda maker, text, rng: (text.rstrip("."), text))
->>> vanishing.make(None, "봄이 왔다.", random.Random(0))
+>>> vanishing = lambda maker, text, rng: (text.rstrip("."), text)
+>>> vanishing(None, "봄이 왔다.", random.Random(0))
 ('봄이 왔다', '봄이 왔다.')
 """
 
@@ -13,7 +13,6 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 from training.corpus.selection import read_weights
 from training.noise.draft import Aim
@@ -31,17 +30,10 @@ from training.noise.registers import make_note, make_repetition
 from training.noise.strokes import make_slipped
 from training.options import knob
 
-
-class Practice(NamedTuple):
-    """``make(maker, text, rng)``: a (wrong, right) pair, or None where this sentence gives no occasion.
-
-    All chance comes from ``rng``, so that a run can be repeated. ``maker`` makes the usual mistakes
-    (``maker.mistake``) and knows all sentences (``maker.items``).
-    """
-
-    name: str
-    make: Callable[["ExampleMaker", str, random.Random], tuple[str, str] | None]
-
+# ``practice(maker, text, rng)``: a (wrong, right) pair, or None where this sentence gives no occasion. All
+# chance comes from ``rng``, so that a run can be repeated. ``maker`` makes the usual mistakes
+# (``maker.mistake``) and knows all sentences (``maker.items``).
+Practice = Callable[["ExampleMaker", str, random.Random], tuple[str, str] | None]
 
 EVERYDAY = 0.3  # of the slips and of the repetitions are made in sentences of everyday words
 IN_CORPUS = 0.3  # of the mistakes against the norm are made in the sentence itself, where it has room
@@ -105,17 +97,16 @@ def _misspelling(maker: "ExampleMaker") -> Callable[[str, random.Random], str]:
     return lambda text, rng: maker.mistake(text, rng)[0]
 
 
-_ALL = (
-    Practice("slips", _slips),
-    Practice("notes", _notes),
-    Practice("repetitions", _repetitions),
-    Practice("lexicon", _lexicon),
-    Practice("lone_spaces", _lone_spaces),
-    Practice("norm", _norm),
-    Practice("people", _people),
-    Practice("hard_right", _hard_right),
-)
-PRACTICES = {practice.name: practice for practice in _ALL}
+PRACTICES: dict[str, Practice] = {
+    "slips": _slips,
+    "notes": _notes,
+    "repetitions": _repetitions,
+    "lexicon": _lexicon,
+    "lone_spaces": _lone_spaces,
+    "norm": _norm,
+    "people": _people,
+    "hard_right": _hard_right,
+}
 
 
 def read_practice(text: str) -> dict[str, float]:
@@ -211,7 +202,7 @@ class ExampleMaker:
         if self.settings.everyday_share and rng.random() < self.settings.everyday_share:
             yield self.mistake(everyday_sentence(rng), rng)
         for name, share in self.settings.practice.items():
-            if rng.random() < share and (practised := PRACTICES[name].make(self, item, rng)):
+            if rng.random() < share and (practised := PRACTICES[name](self, item, rng)):
                 yield practised
 
     def _pair(self, item: str, rng: random.Random) -> tuple[str, str]:

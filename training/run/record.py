@@ -9,7 +9,6 @@ same start.
 """
 
 import csv
-import io
 import json
 import os
 import platform
@@ -38,6 +37,7 @@ from model.stored.folder import (
     write_atomically,
 )
 from model.text.tokenizer import Tokenizer
+from training.corpus.corpus import write_table
 
 RUN_FILE, HISTORY_FILE = "run.json", "history.csv"
 COLUMNS = ("step", "loss", "learning_rate", "dev_loss", "dev_token_accuracy", "pairs", "seconds")
@@ -117,11 +117,8 @@ class Record:
         limit = self.past.total("step") + step
         begun = read_history(self.folder) or list(self.past.rows)
         kept = [row for row in begun if int(row["step"]) <= limit]
-        buffer = io.StringIO(newline="")
-        writer = csv.DictWriter(buffer, COLUMNS)
-        writer.writeheader()
-        writer.writerows(kept)
-        write_atomically(self.folder / HISTORY_FILE, lambda file: file.write(buffer.getvalue().encode()))
+        rows = ([row.get(name, "") for name in COLUMNS] for row in kept)
+        write_table(self.folder / HISTORY_FILE, [COLUMNS, *rows])
 
     def add(self, **row: Any) -> None:
         """One row of ``COLUMNS``, counted within this run. Losses in nats, time in seconds."""

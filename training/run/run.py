@@ -18,12 +18,13 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from model.stored.config import NetworkConfig
 from model.stored.folder import save_model_folder, save_snapshot, write_atomically
 from model.text.tokenizer import Tokenizer
 from training.run.examples import Practised
 from training.run.record import COLUMNS, Origin, Past, Record, add_graph, hardware
-from training.run.settings import Knobs, TrainingConfig
-from training.run.steps import DevelopmentSet, KerasSteps, Steps
+from training.run.settings import Knobs
+from training.run.steps import DevelopmentSet, Steps
 from training.run.stream import Batch, Position, batch_shapes
 
 
@@ -135,7 +136,7 @@ def _make_steps(network: Any, precision: str, mean_loss: float | None) -> Steps:
         from training.run.compiled import CompiledSteps
 
         return CompiledSteps(network, precision, mean_loss)
-    return KerasSteps(network, mean_loss)
+    return Steps(network, mean_loss)
 
 
 Batches = Iterable[tuple[Batch, Position]]
@@ -143,10 +144,12 @@ Show = Callable[[RunState, float | None], None]  # progress, mean loss
 
 
 class Begun(NamedTuple):
-    """The beginning of a run: the weights that it starts from, and the command that was typed."""
+    """The beginning of a run: its network, the weights that it starts from, and what was chosen for it."""
 
-    origin: Origin | None = None
-    command: str = ""
+    network: NetworkConfig
+    origin: Origin | None
+    settings: dict[str, Any]  # ``settings_of``, as ``run.json`` holds them
+    command: str  # that was typed
 
 
 class Run:
@@ -155,7 +158,7 @@ class Run:
     def __init__(
         self,
         folder: Path,
-        config: TrainingConfig,
+        knobs: Knobs,
         tokenizer: Tokenizer,
         dev_items: Sequence[Practised],
         begun: Begun,
@@ -165,20 +168,20 @@ class Run:
         from training.run.network import compile_network
 
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.config, self.tokenizer = folder, config, tokenizer
-        keras.utils.set_random_seed(config.stream.seed)
+        self.folder, self.knobs, self.tokenizer, self.begun = folder, knobs, tokenizer, begun
+        self.schedule = knobs.schedule_for(begun.network)
+        keras.utils.set_random_seed(knobs.seed)
         from model.network.networks import build_network  # loads a network library
 
-        network = build_network(config.network, tokenizer)
-        self.network = compile_network(network, config.optimizer, config.label_smoothing, config.precision)
+        network = build_network(begun.network, tokenizer)
+        self.network = compile_network(network, knobs.optimizer, knobs.label_smoothing, knobs.precision)
         if begun.origin:
             begun.origin.put_into(self.network)
         self.progress = load_checkpoint(folder, self.network)
-        self.steps = _make_steps(self.network, config.precision, self.progress.mean_loss)
-        self.shapes = batch_shapes(config.stream)
+        self.steps = _make_steps(self.network, knobs.precision, self.progress.mean_loss)
+        self.shapes = batch_shapes(knobs)
         self.dev_batches = self._development(dev_items) if dev_items else []
         self.record = Record(self.model_folder, begun.origin.past if begun.origin else Past())
-        self.command = begun.command
         self.record.open_history(self.progress.step)
         self.describe()
 
@@ -187,9 +190,8 @@ class Run:
         return self.folder / "model"
 
     def _development(self, items: Sequence[Practised]) -> list[Batch]:
-        dev = DevelopmentSet(items, self.tokenizer, self.config.network.max_length)
-        stream = self.config.stream
-        return dev.batches_of(stream.widths, stream.batch_tokens) if stream.widths else dev.batches
+        dev, knobs = DevelopmentSet(items, self.tokenizer, self.begun.network.max_length), self.knobs
+        return dev.batches_of(knobs.widths, knobs.batch_tokens) if knobs.widths else dev.batches
 
     def step(self, batch: Batch, position: Position, rate: float, seconds: float) -> None:
         """One optimiser step; ``seconds`` have passed since the one before."""
@@ -228,7 +230,7 @@ class Run:
         now = progress or self.progress
         taken = {"steps": now.step, "pairs": now.pairs, "tokens": now.tokens, "seconds": round(now.seconds)}
         self.record.write_run(
-            {"command": self.command, "hardware": hardware(), "taken": taken, **asdict(self.config)}
+            {"command": self.begun.command, "hardware": hardware(), "taken": taken, **self.begun.settings}
         )
 
     def log(self, measured: bool, rate: float) -> None:
@@ -241,13 +243,7 @@ class Run:
         row = (now.step, now.mean_loss, rate, *dev, now.pairs, now.seconds)
         self.record.add(**dict(zip(COLUMNS, row, strict=True)))
 
-    def train(
-        self,
-        batches: Batches,
-        knobs: Knobs,
-        show: Show,
-        seconds: float | None = None,
-    ) -> None:
+    def train(self, batches: Batches, show: Show, seconds: float | None = None) -> None:
         """Run until the schedule's last step or for so many ``seconds``.
 
         ``show(progress, mean loss)`` is called now and then.
@@ -257,28 +253,28 @@ class Run:
         kept each time so many steps have passed, to be averaged.
         """
         began = time.monotonic()
-        if self.progress.step < self.config.schedule.steps:
-            if knobs.snapshot_drop and not self.progress.step:
+        if self.progress.step < self.schedule.steps:
+            if self.knobs.snapshot_drop and not self.progress.step:
                 self._snapshot(0)
             self.steps.prepare(self.shapes, [batch.source.shape for batch in self.dev_batches])
             arriving = iter(batches)
             first = next(arriving)  # the schedule waits until all is compiled and the first pairs are made
             left = None if seconds is None else seconds - (time.monotonic() - began)
-            clock = Clock(left, self.progress.step, self.config.schedule.steps)
-            self._train(chain([first], arriving), knobs, show, clock)
+            clock = Clock(left, self.progress.step, self.schedule.steps)
+            self._train(chain([first], arriving), show, clock)
         else:
             self.save()
         self.steps.close()
 
-    def _train(self, batches: Batches, knobs: Knobs, show: Show, clock: Clock) -> None:
-        before, shown = time.perf_counter(), 0.0
+    def _train(self, batches: Batches, show: Show, clock: Clock) -> None:
+        before, shown, knobs = time.perf_counter(), 0.0, self.knobs
         for batch, position in batches:
-            rate = self.config.schedule(clock.step_of_schedule(self.progress.step + 1))
+            rate = self.schedule(clock.step_of_schedule(self.progress.step + 1))
             now = time.perf_counter()
             self.step(batch, position, rate, now - before)
             before = now
             step = self.progress.step
-            last = step == self.config.schedule.steps or clock.is_over()
+            last = step == self.schedule.steps or clock.is_over()
             if knobs.snapshot_drop:
                 self._keep_snapshot(1 - knobs.snapshot_drop, last)
             if knobs.snapshot_every and step % knobs.snapshot_every == 0:

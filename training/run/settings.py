@@ -1,7 +1,7 @@
 """Settings of a training run: all hyperparameters that decide its result beside the corpus."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -120,24 +120,9 @@ class Knobs(StreamSettings):
             return Seq2SeqConfig(**shared)
         return TransformerConfig(**shared, num_heads=self.num_heads, dff=self.dff, norm_first=self.norm_first)
 
-
-@dataclass(frozen=True)
-class TrainingConfig:
-    """The settings of one run; ``run.json`` holds them."""
-
-    corpus: tuple[str, ...]  # file names, without folders
-    dev: str | None
-    schedule: Schedule
-    network: NetworkConfig
-    label_smoothing: float = 0.0
-    optimizer: str = "adam"
-    precision: str = "float32"
-    init: str | None = None  # name and fingerprint of the model it starts from; None: from nothing
-    judge: str | None = None  # name and fingerprint of the model that picks the pairs; None: all are kept
-    judge_share: float = 1.0  # of the pairs that it keeps for their loss
-    # How often sentences of a source are read.
-    source_weights: Mapping[str, float] = field(default_factory=dict)
-    stream: StreamSettings = field(default_factory=StreamSettings)
+    def schedule_for(self, network: NetworkConfig) -> Schedule:
+        """The learning rates of a network."""
+        return Schedule(self.schedule, self.peak, self.warmup, self.steps, self.decay, network.d_model)
 
 
 @dataclass(frozen=True)
@@ -170,24 +155,25 @@ class RunFiles:
     )
 
 
-def training_config(
-    knobs: Knobs, files: RunFiles, vocab_size: int, origin: Origin | None, judge: Judge | None
-) -> TrainingConfig:
-    """The record in ``run.json`` of a run with these knobs on these files."""
-    network = origin.config if origin else knobs.network(vocab_size)
-    return TrainingConfig(
-        corpus=tuple(Path(path).name for path in (*files.corpus, *files.pairs)),
-        dev=Path(files.dev).name if files.dev else None,
-        schedule=Schedule(
-            knobs.schedule, knobs.peak, knobs.warmup, knobs.steps, knobs.decay, network.d_model
-        ),
-        network=network,
-        label_smoothing=knobs.label_smoothing,
-        optimizer=knobs.optimizer,
-        precision=knobs.precision,
-        init=origin.name if origin else None,
-        judge=f"{model_name(judge.folder)} {fingerprint(judge.folder)}" if judge else None,
-        judge_share=judge.share if judge else 1.0,
-        source_weights=knobs.weights,
-        stream=part(StreamSettings, knobs),
-    )
+def settings_of(
+    knobs: Knobs, files: RunFiles, network: NetworkConfig, origin: Origin | None, judge: Judge | None
+) -> dict[str, Any]:
+    """The record in ``run.json`` of a run with these knobs on these files, whose names have no folders.
+
+    Models have their fingerprint: the one that the run starts from, None where from nothing, and the one that
+    picks the pairs, None where all are kept.
+    """
+    return {
+        "corpus": [Path(path).name for path in (*files.corpus, *files.pairs)],
+        "dev": Path(files.dev).name if files.dev else None,
+        "schedule": asdict(knobs.schedule_for(network)),
+        "network": asdict(network),
+        "label_smoothing": knobs.label_smoothing,
+        "optimizer": knobs.optimizer,
+        "precision": knobs.precision,
+        "init": origin.name if origin else None,
+        "judge": f"{model_name(judge.folder)} {fingerprint(judge.folder)}" if judge else None,
+        "judge_share": judge.share if judge else 1.0,
+        "source_weights": knobs.weights,
+        "stream": asdict(part(StreamSettings, knobs)),
+    }

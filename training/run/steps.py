@@ -1,4 +1,4 @@
-"""``Steps``: protocol of optimiser steps; ``KerasSteps`` on any backend; development loss.
+"""``Steps``: optimiser steps on any backend; development loss.
 
 ``compiled.CompiledSteps`` does the same faster under JAX. ``DevelopmentSet`` has the sentences whose loss is
 watched while a network learns.
@@ -6,7 +6,7 @@ watched while a network learns.
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -18,51 +18,27 @@ from training.run.stream import Batch, make_batch
 INERTIA = 0.98  # of the running mean of the batches' losses
 
 
-class Steps(Protocol):
-    """The interface of an implementation of optimiser steps."""
+class Steps:
+    """Optimiser steps by Keras's own ``train_on_batch``: each step ends before the next begins."""
 
-    network: Any
+    def __init__(self, network: Any, mean_loss: float | None = None):
+        self.network, self._mean = network, mean_loss
 
     def prepare(self, shapes: Iterable[tuple[int, int]], measured: Iterable[tuple[int, int]] = ()) -> None:
         """Prepare to take steps with batches of these shapes (B, S), and to measure with batches of those."""
 
     def take(self, batch: Batch, rate: float) -> None:
         """One optimiser step at this learning rate. The batch has source (B, S) and target (B, T)."""
-
-    def mean_loss(self) -> float | None:
-        """The running mean of the batches' losses, in nats."""
-
-    def measure(self, batches: Sequence[Batch]) -> tuple[float, float]:
-        """(mean loss in nats, share of right tokens given the right prefix) of the network as it is now."""
-
-    def keep(self, write: Callable[[], None]) -> None:
-        """Call ``write``, which stores the network as it is now; perhaps later, and perhaps in a thread.
-
-        Raises an OSError of ``write``, perhaps at the next call.
-        """
-
-    def close(self) -> None:
-        """Return once everything is written. Raises an OSError of the last ``write``."""
-
-
-class KerasSteps:
-    """Keras's own ``train_on_batch``: each step ends before the next begins."""
-
-    def __init__(self, network: Any, mean_loss: float | None = None):
-        self.network, self._mean = network, mean_loss
-
-    def prepare(self, shapes: Iterable[tuple[int, int]], measured: Iterable[tuple[int, int]] = ()) -> None:
-        pass
-
-    def take(self, batch: Batch, rate: float) -> None:
         self.network.optimizer.learning_rate = rate
         loss = float(self.network.train_on_batch((batch.source, batch.decoder_input), batch.target))
         self._mean = loss if self._mean is None else INERTIA * self._mean + (1 - INERTIA) * loss
 
     def mean_loss(self) -> float | None:
+        """The running mean of the batches' losses, in nats."""
         return self._mean
 
     def measure(self, batches: Sequence[Batch]) -> tuple[float, float]:
+        """(mean loss in nats, share of right tokens given the right prefix) of the network as it is now."""
         loss = right = total = 0.0
         for batch in batches:
             logits = np.asarray(
@@ -77,10 +53,14 @@ class KerasSteps:
         return loss / total, right / total
 
     def keep(self, write: Callable[[], None]) -> None:
+        """Call ``write``, which stores the network as it is now; perhaps later, and perhaps in a thread.
+
+        Raises an OSError of ``write``, perhaps at the next call.
+        """
         write()
 
     def close(self) -> None:
-        pass
+        """Return once everything is written. Raises an OSError of the last ``write``."""
 
 
 class DevelopmentSet:

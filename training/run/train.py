@@ -9,7 +9,6 @@ import shlex
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -24,11 +23,11 @@ from model.stored.folder import (
 from model.text.tokenizer import Tokenizer
 from training.corpus.corpus import CorpusError, Pair, read_corpus
 from training.corpus.selection import choose_characters, copies
-from training.options import read_options, with_options_of
+from training.options import with_options_of
 from training.run.examples import Practised
 from training.run.record import Origin
 from training.run.run import Begun, CheckpointError, ProgressLine, Run, load_checkpoint
-from training.run.settings import Knobs, RunFiles, training_config
+from training.run.settings import Knobs, RunFiles, settings_of
 from training.run.stream import Judge, PoolMaker, Stream, StreamSettings, keep_freed_memory
 
 
@@ -112,21 +111,16 @@ def _command_line(context: click.Context) -> str:
     return " ".join(words)
 
 
-@with_options_of(Knobs)
-@with_options_of(RunFiles)
+@with_options_of(Knobs, "knobs")
+@with_options_of(RunFiles, "files")
 @click.command()
 @click.pass_context
-def train(context: click.Context, /, **options: Any) -> None:
+def train(context: click.Context, /, files: RunFiles, knobs: Knobs) -> None:
     """Train a corrector; run the same command again to continue after a stop."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     keep_freed_memory()
-    files = read_options(RunFiles, options)
     if not files.corpus and not files.pairs:
         raise click.UsageError("give --corpus with correct sentences, or --pairs with pairs of your own")
-    try:
-        knobs = read_options(Knobs, options)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
     begun, out = time.monotonic(), Path(files.out)
     if files.morphemes:
         os.environ[TABLE_VARIABLE] = files.morphemes
@@ -135,20 +129,22 @@ def train(context: click.Context, /, **options: Any) -> None:
     dev_items = _read((files.dev,)) if files.dev else []
     tokenizer = origin.tokenizer if origin else _tokenizer(out, items)
     picks = _judge(files.judge, knobs.judge_share, tokenizer)
-    config = training_config(knobs, files, tokenizer.vocab_size, origin, picks)
+    network = origin.config if origin else knobs.network(tokenizer.vocab_size)
+    chosen = settings_of(knobs, files, network, origin, picks)
     try:
         start = load_checkpoint(out).position
         # Its processes begin before anything loads the network library: then they can be forked.
-        with Stream(PoolMaker(items, tokenizer, config.stream, picks), start, knobs.workers) as batches:
-            run = Run(out, config, tokenizer, dev_items, Begun(origin, _command_line(context)))
+        with Stream(PoolMaker(items, tokenizer, knobs, picks), start, knobs.workers) as batches:
+            begun_as = Begun(network, origin, chosen, _command_line(context))
+            run = Run(out, knobs, tokenizer, dev_items, begun_as)
             click.echo(
                 f"{run.network.count_params():,} parameters, {len(items):,} sentences, "
-                f"step {run.progress.step:,} of {config.schedule.steps:,}",
+                f"step {run.progress.step:,} of {knobs.steps:,}",
                 err=True,
             )
             left = knobs.minutes and 60 * knobs.minutes - (time.monotonic() - begun)
-            with ProgressLine(config.schedule.steps, run.progress.step) as line:
-                run.train(batches, knobs, line.show, left)
+            with ProgressLine(knobs.steps, run.progress.step) as line:
+                run.train(batches, line.show, left)
     except (CheckpointError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"{out / 'model'}")

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -17,7 +16,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from training.options import read_options, with_options_of
+from training.options import with_options_of
 from training.ship.step import PYTHON, Journal, Step
 from training.ship.steps import ROOT, ShipPlan, steps_of
 
@@ -94,7 +93,7 @@ def listed(steps: Sequence[Step], journal: Journal) -> Table:
     return table
 
 
-@with_options_of(ShipPlan)
+@with_options_of(ShipPlan, "plan")
 @click.command("ship")
 @click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path, resolve_path=True))
 @click.option("--only", multiple=True, metavar="STEP", help="Only this step; may be given several times.")
@@ -110,14 +109,10 @@ def command(
     *,
     show_list: bool,
     dry_run: bool,
-    **options: Any,
+    plan: ShipPlan,
 ) -> None:
     """Ship the weights in RUN: average them, fit their confidence, measure everything, and write the numbers
     into the documents. Run it again to continue after a stop; what is done is skipped."""
-    try:
-        plan = read_options(ShipPlan, options)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
     steps = steps_of(run, plan)
     names = [step.name for step in steps]
     if unknown := {*only, *without} - set(names):

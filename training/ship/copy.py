@@ -13,7 +13,7 @@ import click
 
 from model.stored.folder import fingerprint, read_config, set_minimum_confidence
 from training.measure.report import write_numbers
-from training.options import knob, read_options, with_options_of
+from training.options import knob, with_options_of
 from training.run.record import add_graph
 
 COPIED = ("config.json", "vocabulary.txt", "weights.npz", "run.json", "history.csv", "corpus.csv")
@@ -69,9 +69,8 @@ class CopySettings:
 @main.command()
 @click.argument("source", type=PATH)
 @click.argument("target", type=click.Path(path_type=Path))
-def copy(source: Path, target: Path, **options: Any) -> None:
+def copy(source: Path, target: Path, asked: CopySettings) -> None:
     """Copy SOURCE to TARGET: a file, or the files of a model's folder that belong to the weights."""
-    asked = read_options(CopySettings, options)
     if source.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)

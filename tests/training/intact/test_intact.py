@@ -157,24 +157,24 @@ def test_a_long_sentence_that_goes_on_has_lost_its_end():
 
 def test_doing_nothing_keeps_everything(samples):
     scores = score_intact(correct_samples(Replacer({}), samples, batch=100))
-    assert (scores.count, scores.intact) == (660, 660)
-    assert (scores.clean, scores.untouched) == (330, 330)
-    assert scores.interval[1] == 1
+    assert (scores["count"], scores["intact"]) == (660, 660)
+    assert (scores["clean"], scores["clean_untouched"]) == (330, 1)
+    assert scores["share_95"][1] == 1
 
 
 def test_losses_are_counted_by_kind(samples):
     kept = correct_samples(Replacer(lambda text: text.replace("@", "")), samples)
     kinds = score_kinds(kept)
     assert list(kinds) == list(KINDS)
-    assert kinds["email"].intact == kinds["email"].untouched == 0
-    assert all(scores.intact == scores.count for kind, scores in kinds.items() if kind != "email")
+    assert kinds["email"]["intact"] == kinds["email"]["clean_untouched"] == 0
+    assert all(scores["intact"] == scores["count"] for kind, scores in kinds.items() if kind != "email")
 
 
 def test_a_correct_sentence_can_change_without_a_loss():
     sample = Sample("digits", "3이 많다", "3이 많다", ("3",))
     scores = score_intact([KeptSample(sample, "3이 만타")])
-    assert (scores.intact, scores.untouched) == (1, 0)
-    assert score_intact([]).as_json()["share"] is None
+    assert (scores["intact"], scores["clean_untouched"]) == (1, 0)
+    assert score_intact([])["share"] is None
 
 
 @pytest.fixture

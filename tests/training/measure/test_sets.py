@@ -18,11 +18,9 @@ from training.measure.sets import (
     MOST_OF_ONE_SOURCE,
     OWN_SETS,
     Result,
-    SetCounts,
     SetRow,
     by_set_and_kind,
     count,
-    counts_as_json,
     make_set,
     make_sets,
     one_space,
@@ -148,8 +146,8 @@ def test_harm_is_a_change_of_what_was_right(row, corrected, exact, harmed):
 
 def test_counts():
     results = [Result(ROW, ROW.right), Result(ROW, ROW.wrong), Result(RIGHT, "산책을 읽었다")]
-    assert count(results) == SetCounts(wrong=2, exact=1, left=1, right=1, untouched=0, harmed=1)
-    sets = counts_as_json(by_set_and_kind(results))
+    assert count(results) == {"wrong": 2, "exact": 1, "left": 1, "right": 1, "untouched": 0, "harmed": 1}
+    sets = by_set_and_kind(results)
     table = content(Sources(given={"development": {"sets": sets}}), "development").splitlines()
     assert table[2] == "| **slips** |  | 2 | 1 (50.0%) | 1 | 1 | 0 (0%) | 1 |"
     assert table[3].startswith("|  | doubled | 2 |")

@@ -24,7 +24,6 @@ from training.run.examples import (
     PRACTICES,
     ExampleMaker,
     ExampleSettings,
-    Practice,
     read_practice,
 )
 
@@ -177,10 +176,8 @@ GUESTS = [f"{number}번 손님이 왔어요." for number in range(300)]
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
     """Two practices: one always has something to do, one never."""
-    doubled = Practice("doubled", lambda maker, text, rng: (f"{text} {text}", text))
-    idle = Practice("idle", lambda maker, text, rng: None)
-    for practice in (doubled, idle):
-        monkeypatch.setitem(PRACTICES, practice.name, practice)
+    monkeypatch.setitem(PRACTICES, "doubled", lambda maker, text, rng: (f"{text} {text}", text))
+    monkeypatch.setitem(PRACTICES, "idle", lambda maker, text, rng: None)
 
 
 def practised_pairs_of(**practice: float) -> list[tuple[str, str]]:
@@ -232,7 +229,7 @@ def maker():
 def test_a_practice_makes_mistakes_and_leaves_some_right(maker, name):
     def made(seed: int) -> list[tuple[str, str]]:
         rng = random.Random(seed)
-        found = (PRACTICES[name].make(maker, rng.choice(VARIED), rng) for _ in range(300))
+        found = (PRACTICES[name](maker, rng.choice(VARIED), rng) for _ in range(300))
         return [pair for pair in found if pair]
 
     pairs = made(1)

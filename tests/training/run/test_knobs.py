@@ -41,8 +41,8 @@ def run(*arguments: str):
 
     @with_options_of(Whole)
     @click.command()
-    def command(**options):
-        read.append(read_options(Whole, options))
+    def command(asked):
+        read.append(asked)
 
     return read, CliRunner().invoke(command, arguments).output
 

@@ -19,7 +19,7 @@ from tests.training.steps import history, runs, train
 from training.corpus.selection import choose_characters
 from training.noise.pairs import read_mix
 from training.run.run import Clock
-from training.run.steps import DevelopmentSet, KerasSteps
+from training.run.steps import DevelopmentSet, Steps
 from training.run.stream import StreamSettings, batch_shapes
 
 ROOT = Path(__file__).parents[3]
@@ -276,7 +276,7 @@ def test_the_development_set_measures_real_tokens_only():
     (batch,) = dev.batches
     assert np.count_nonzero(batch.target) == 5  # 가 가 end, 나 end; the longest pair is left out
     guess = tokenizer.encode_target("가")[0]
-    loss, accuracy = KerasSteps(CertainNetwork(7, guess, 2.0)).measure(dev.batches)
+    loss, accuracy = Steps(CertainNetwork(7, guess, 2.0)).measure(dev.batches)
     normaliser = math.log(math.exp(2) + 6)
     assert accuracy == pytest.approx(2 / 5)
     assert loss == pytest.approx((2 * (normaliser - 2) + 3 * normaliser) / 5, abs=1e-6)

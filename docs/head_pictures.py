@@ -7,9 +7,11 @@ Needs a Chromium: $CHROMIUM, or /usr/bin/chromium.
 import json
 import sys
 from base64 import b64encode
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
+import plotly.graph_objects as go
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -29,35 +31,29 @@ PLOTLY = next((ROOT / "static").glob("plotly-cartesian-*.js"))
 FONT = ROOT / "static" / "NotoSansKR-subset.woff2"
 
 
-def draw(folder: Path, survey: HeadSurvey, sentence, stories: dict[str, Head]) -> None:
-    """Draw a map of the sentence per story, the roles, the effects and the pruning curve in each language."""
+def draw(pictures: Iterable[tuple[go.Figure, Path]]) -> None:
+    """Write each figure as a PNG file, in the type of the app."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser.chromium import launched
 
-    folder.mkdir(parents=True, exist_ok=True)
+    font = f"data:font/woff2;base64,{b64encode(FONT.read_bytes()).decode()}"
     with sync_playwright() as playwright:
         browser = launched(playwright)
         page = browser.new_page(device_scale_factor=2)
         page.set_content(
-            f"<style>@font-face {{ font-family: 'Noto Sans KR'; src: url({_font()}); }}</style><div></div>"
+            f"<style>@font-face {{ font-family: 'Noto Sans KR'; src: url({font}); }}</style><div></div>"
         )
         page.evaluate("document.fonts.load(\"13px 'Noto Sans KR'\", '가')")
         page.add_script_tag(path=PLOTLY)
-        for language in LANGUAGES:
-            for name, (figure, width) in figures(language, survey, sentence, stories).items():
-                figure.update_layout(paper_bgcolor="white", width=width)
-                page.evaluate(
-                    "figure => Plotly.newPlot("
-                    "document.querySelector('div'), figure.data, figure.layout, {staticPlot: true})",
-                    json.loads(figure.to_json()),
-                )
-                page.locator(".svg-container").screenshot(path=folder / f"{name}.{language}.png")
+        for figure, path in pictures:
+            page.evaluate(
+                "figure => Plotly.newPlot("
+                "document.querySelector('div'), figure.data, figure.layout, {staticPlot: true})",
+                json.loads(figure.update_layout(paper_bgcolor="white").to_json()),
+            )
+            page.locator(".svg-container").screenshot(path=path)
         browser.close()
-
-
-def _font() -> str:
-    return f"data:font/woff2;base64,{b64encode(FONT.read_bytes()).decode()}"
 
 
 def figures(language: str, survey: HeadSurvey, sentence, stories: dict[str, Head]) -> dict:
@@ -95,7 +91,13 @@ def main(folder, model):
     """Write each picture as a PNG file into FOLDER."""
     survey = read_survey(model)
     (sentence,) = Corrector.load(model).correct(SENTENCE).sentences
-    draw(folder, survey, sentence, heads_of_stories(survey))
+    folder.mkdir(parents=True, exist_ok=True)
+    stories = heads_of_stories(survey)
+    draw(
+        (figure.update_layout(width=width), folder / f"{name}.{language}.png")
+        for language in LANGUAGES
+        for name, (figure, width) in figures(language, survey, sentence, stories).items()
+    )
 
 
 if __name__ == "__main__":

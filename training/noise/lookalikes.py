@@ -11,7 +11,6 @@ The 표준국어대사전 tells which doubled adverbs are one word (빨리빨리
 import random
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 from model.text.hangul import FINALS, compose, decompose, is_syllable, syllables_with_coda
 from training.noise import rates_of, words_of
@@ -66,26 +65,18 @@ def _closed(text: str, letter: str) -> str:
     return text[:-1] + compose(initial, medial, letter)
 
 
-class _ToldEnding(NamedTuple):
-    """An ending of a statement, and the same as hearsay."""
-
-    stated: re.Pattern[str]
-    told: tuple[str, ...]
-
-
 _CLOSED = syllables_with_coda(*FINALS[1:])
 _MARK = r"[.!]?$"
 _SAID = (*("대",) * 4, *("대요",) * 3, "다며", "다면서", "다던데", "다더라", "다니까")
-_ENDINGS = (
-    _ToldEnding(re.compile(rf"(?<=[{syllables_with_coda('ㅆ')}없])(?:다|습니다|어요?){_MARK}"), _SAID),
+# Endings of a statement, and the same as hearsay.
+_ENDINGS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile(rf"(?<=[{syllables_with_coda('ㅆ')}없])(?:다|습니다|어요?){_MARK}"), _SAID),
     # After ㄴ only verbs have 다: 간다, 먹는다. Of adjectives only a few are listed: a word with 하다 may be
     # a verb, too.
-    _ToldEnding(re.compile(rf"(?<=[{syllables_with_coda('ㄴ')}많좋싫같싶])다{_MARK}"), _SAID),
-    _ToldEnding(
-        re.compile(rf"(?<=[{_CLOSED}])이다{_MARK}"), ("이래", "이래요", "이라며", "이라던데", "이라니까")
-    ),
-    _ToldEnding(re.compile(rf"(?<=아니)다{_MARK}"), ("래", "래요", "라며", "라던데")),
-    _ToldEnding(re.compile(rf"(?<=[하가보먹오])자{_MARK}"), ("재", "재요", "자던데", "자며")),
+    (re.compile(rf"(?<=[{syllables_with_coda('ㄴ')}많좋싫같싶])다{_MARK}"), _SAID),
+    (re.compile(rf"(?<=[{_CLOSED}])이다{_MARK}"), ("이래", "이래요", "이라며", "이라던데", "이라니까")),
+    (re.compile(rf"(?<=아니)다{_MARK}"), ("래", "래요", "라며", "라던데")),
+    (re.compile(rf"(?<=[하가보먹오])자{_MARK}"), ("재", "재요", "자던데", "자며")),
 )
 _END_MARKS = ("", ".", ".", "?", "!")
 

@@ -25,9 +25,10 @@ import click
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.engines import LONGEST, CTranslate, Marian, Ours, parts_of
-from benchmarks.sentences import MadePair, pair_of, pairs_of_a_file
+from benchmarks.sentences import pair_of, pairs_of_a_file
 from benchmarks.server import Worker
 from model.stored.folder import CONFIG_FILE, find_model_folder
+from training.noise.pairs import NoisyPair
 
 OURS, CTRANSLATE = "ours, all attention", "CTranslate2"
 WITH_MAPS, WITHOUT_MAPS = "transformers, all attention", "transformers"
@@ -54,12 +55,12 @@ def turns(workers: dict[str, Worker], text: str) -> dict[str, float]:
     return {name: 1000 * seconds for name, seconds in found.items()}
 
 
-def measure(workers: dict[str, Worker], pairs: Sequence[MadePair]) -> dict[str, list[float]]:
+def measure(workers: dict[str, Worker], pairs: Sequence[NoisyPair]) -> dict[str, list[float]]:
     rounds = [turns(workers, pair.wrong) for pair in pairs]
     return {name: [each[name] for each in rounds] for name in rounds[0]}
 
 
-def show(tokens: int, found: dict[str, list[float]], pairs: Sequence[MadePair]) -> None:
+def show(tokens: int, found: dict[str, list[float]], pairs: Sequence[NoisyPair]) -> None:
     parts = len(parts_of(pairs[0].wrong))
     click.echo(f"\n{tokens} tokens" + (f", read in {parts} parts" if parts > 1 else ""))
     click.echo(

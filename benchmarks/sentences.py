@@ -3,18 +3,12 @@
 import random
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
 
-from training.noise.pairs import make_pair
+from training.noise.pairs import NoisyPair, make_pair
 
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 _PARTS = WORDS["sentences"]
 SHORTEST = 16  # tokens; too few sentences have fewer
-
-
-class MadePair(NamedTuple):
-    wrong: str
-    right: str
 
 
 def right_sentence(rng: random.Random, characters: int) -> str:
@@ -31,7 +25,7 @@ def right_sentence(rng: random.Random, characters: int) -> str:
         clauses += [*parts, going_on]
 
 
-def pair_of(rng: random.Random, tokens: int) -> MadePair:
+def pair_of(rng: random.Random, tokens: int) -> NoisyPair:
     """A wrong sentence of exactly ``tokens`` - 1 characters, the end mark being a token, and the right one.
 
     Raises ValueError for fewer than SHORTEST tokens.
@@ -41,12 +35,12 @@ def pair_of(rng: random.Random, tokens: int) -> MadePair:
     while True:
         right = right_sentence(rng, tokens - 12)
         if abs(len(right) + 1 - tokens) <= 1 + tokens // 20:
-            wrong = make_pair(right, rng).wrong
-            if wrong != right and len(wrong) + 1 == tokens:
-                return MadePair(wrong, right)
+            made = make_pair(right, rng)
+            if made.wrong != right and len(made.wrong) + 1 == tokens:
+                return made
 
 
-def pairs_of_a_file(rng: random.Random, count: int) -> list[MadePair]:
+def pairs_of_a_file(rng: random.Random, count: int) -> list[NoisyPair]:
     """Sentences of 10 to about 90 characters; one in ten is right as it is, as ``training.noise`` has it."""
     rights = [right_sentence(rng, rng.randint(8, 80)) for _ in range(count)]
-    return [MadePair(make_pair(right, rng).wrong, right) for right in rights]
+    return [make_pair(right, rng) for right in rights]

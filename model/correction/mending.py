@@ -189,14 +189,17 @@ class Mending:
     def _with_edits(self, keep_passes: bool, sentences: list[Passage]) -> list[Proposed]:
         """The proposed changes of each sentence, with the edits that were made before it was read.
 
-        A sentence with a known mistake that the network missed is read again without it.
+        A sentence with a known mistake that the network missed is read again without it, until none is left:
+        the network may miss another one then, which it had mended.
         """
         edits = [self._edits(sentence) for sentence in sentences]
         proposed = self._read_with(sentences, edits, keep_passes)
-        if missed := self._missed(sentences, edits, proposed):
-            again = [sentences[i] for i in missed]
-            for i, one in zip(missed, self._read_with(again, [*missed.values()], keep_passes), strict=True):
-                proposed[i] = one
+        asked: Iterable[int] = range(len(sentences))
+        while missed := self._missed(sentences, edits, proposed, asked):
+            asked = list(missed)
+            again = self._read_with([sentences[i] for i in missed], [*missed.values()], keep_passes)
+            for i, one in zip(missed, again, strict=True):
+                edits[i], proposed[i] = missed[i], one
         return proposed
 
     def _read_with(
@@ -213,17 +216,21 @@ class Mending:
         return proposed
 
     def _missed(
-        self, sentences: Sequence[Passage], edits: Sequence[Edits], proposed: Sequence[Proposed]
+        self,
+        sentences: Sequence[Passage],
+        edits: Sequence[Edits],
+        proposed: Sequence[Proposed],
+        numbers: Iterable[int],
     ) -> dict[int, Edits]:
-        """The edits of sentences, by number, with the known mistakes that the network did not mend but finds
-        possible to mend.
+        """The edits of the sentences with these ``numbers``, with the known mistakes that the network did not
+        mend but finds possible to mend.
         """
         if self.confidence is None:
             return {}
         asked = [
             (i, mistake)
-            for i, sentence in enumerate(sentences)
-            if len(sentence.text) <= self.config.max_length
+            for i in numbers
+            if len((sentence := sentences[i]).text) <= self.config.max_length
             for mistake in find_known_mistakes(sentence.text, self.confidence.words)
             if all(self._accepts(sentence, change) for change in mistake.changes)
             and not mistake.meets(edits[i].all)

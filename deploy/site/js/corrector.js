@@ -265,12 +265,15 @@ export class Corrector {
   async propose(part) {
     const isRead = part.text.length <= this.limits.max_length;
     const none = { shown: [], hidden: [], all: [] };
-    const edits = isRead ? findEdits(part, this.confidence.words, this.rules) : none;
-    const first = await this.readWith(part, edits);
-    const missed = isRead ? await this.missed(part, edits, first.proposed) : [];
-    if (!missed.length) return first;
-    const shown = inOrder([...edits.shown, ...missed]);
-    return this.readWith(part, { shown, hidden: edits.hidden, all: inOrder([...shown, ...edits.hidden]) });
+    let edits = isRead ? findEdits(part, this.confidence.words, this.rules) : none;
+    let answer = await this.readWith(part, edits);
+    for (;;) {
+      const missed = isRead ? await this.missed(part, edits, answer.proposed) : [];
+      if (!missed.length) return answer;
+      const shown = inOrder([...edits.shown, ...missed]);
+      edits = { shown, hidden: edits.hidden, all: inOrder([...shown, ...edits.hidden]) };
+      answer = await this.readWith(part, edits);
+    }
   }
 
   async readWith(part, edits) {

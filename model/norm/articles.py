@@ -37,6 +37,8 @@ class Article:
 
         >>> Article("한글 맞춤법 제27항 붙임 2", "", "", "Whole words.").told("en")
         ('Hangul Orthography, Article 27, Appendix 2', 'Whole words.')
+        >>> in_english("외래어 표기법 제1장 제5항")
+        'Loanword Orthography, Chapter 1, Article 5'
         """
         return (self.article, self.ko) if language == "ko" else (in_english(self.article), self.en)
 
@@ -45,6 +47,8 @@ _IN_ENGLISH = {
     r"표준국어대사전": "Standard Korean Language Dictionary",
     r"한글 맞춤법 ": "Hangul Orthography, ",
     r"표준어 규정 ": "Standard Language Regulations, ",
+    r"외래어 표기법 ": "Loanword Orthography, ",
+    r"제(\d+)장 ": r"Chapter \1, ",
     r"제(\d+)항": r"Article \1",
     r" 붙임": ", Appendix",
     r" 다만": ", proviso",

@@ -1,6 +1,5 @@
 """Page processes share the classrooms of their engine, in one process or over a wire."""
 
-import time
 from functools import partial
 from itertools import repeat
 from pathlib import Path
@@ -23,6 +22,7 @@ from engine.client import Engine
 from engine.links import Link, SharedClassrooms, answer_call
 from engine.records import CLASSROOMS, EngineError, ModelKey
 from engine.worker_process import Orders, WorkerProcess, prepare_folder
+from tests.waiting import wait_until
 
 ABOUT = (("sentence", "친구와 가치 밥을 머거요."),)
 
@@ -34,10 +34,7 @@ def folder(tmp_path_factory):
     (place,) = prepare_folder(folder, 1)
     orders = Orders((), 1, 8, False, place.address)
     with Engine([Link(partial(WorkerProcess, orders, place.secret))]):
-        ends = time.monotonic() + 120
-        while not Path(place.address).exists():  # a page process tries a few times, then every half minute
-            assert time.monotonic() < ends
-            time.sleep(0.05)
+        wait_until(Path(place.address).exists)  # a page process tries a few times, then every half minute
         yield folder
 
 

@@ -26,6 +26,7 @@ from engine.records import EngineDiedError, EngineError, ModelKey, Progress
 from engine.worker_process import Orders, WorkerProcess
 from tests.engine.test_engine import wait_for
 from tests.own_model import RIGHT, WRONG
+from tests.waiting import wait_until
 
 SPELLER = "tests.own_model:Speller"  # without TensorFlow, which takes seconds to start
 ROOT = Path(__file__).parents[2]
@@ -321,8 +322,7 @@ def test_workers_for_several_processes(tmp_path):
     command = [sys.executable, "-m", "engine", str(tmp_path / "at"), "--model", SPELLER]
     env = {**os.environ, "ATTENTION_MODEL": SPELLER}
     with Engine.connect(tmp_path / "at") as early:  # a page may be there long before its workers
-        while not early.is_lost:
-            time.sleep(0.1)
+        wait_until(lambda: early.is_lost)
         server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=env)
         try:
             assert "1 workers" in server.stdout.readline()

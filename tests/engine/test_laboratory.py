@@ -22,8 +22,7 @@ from model.analysis.attribution_methods import METHODS
 from model.graph.files import GRAPH_FOLDER
 from model.stored.folder import ASSETS
 from model.trace.interventions import Head
-
-SECONDS = 60
+from tests.waiting import wait_until
 
 
 def libraries(link) -> str:
@@ -57,10 +56,7 @@ def test_a_model_without_a_graph_is_answered_by_the_laboratory(tiny_folder, tmp_
     folder = shutil.copytree(tiny_folder, tmp_path / "own", ignore=shutil.ignore_patterns(GRAPH_FOLDER))
     with Engine.start([], ahead=False) as engine:
         own = engine.open(folder)
-        deadline = time.monotonic() + SECONDS
-        while not own.prepare().is_ready:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_until(lambda: own.prepare().is_ready)
         assert own.correct("").text == ""
         assert "tensorflow" not in libraries(engine._links[0])
         assert "tensorflow" in libraries(engine._laboratory.link)
@@ -88,10 +84,7 @@ def test_it_begins_when_asked_and_rests_when_nobody_asks():
         assert link is same is laboratory.link
         time.sleep(0.1)
         assert not link.is_closed  # a question still waits
-    deadline = time.monotonic() + SECONDS
-    while not link.is_closed:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: link.is_closed)
     assert laboratory.link is None
     with laboratory.awake() as other:
         assert other is not link

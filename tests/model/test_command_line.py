@@ -68,12 +68,6 @@ def test_a_pipe_gets_a_line_for_each_line_before_the_input_ends(tiny_folder, tin
     assert {line.split(":")[0] for line in errors.read_text().splitlines()} <= {"line 9", "line 10"}
 
 
-def test_an_argument_gives_one_line(correct, tiny_corrector):
-    result = correct(SENTENCE)
-    assert result.exit_code == 0
-    assert result.stdout == f"{tiny_corrector.correct(SENTENCE).text}\n"
-
-
 def test_lines_that_wait_are_corrected_together_and_come_out_in_order(correct, tiny_corrector, monkeypatch):
     lines, together = [f"{number} 가나다" for number in range(2 * BATCH_SENTENCES)], []
     expected = dict(zip(lines, tiny_corrector.correct_batch(lines), strict=True))

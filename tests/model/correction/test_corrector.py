@@ -10,7 +10,6 @@ import pytest
 from model.activations.sublayers import positional_encoding
 from model.correction.corrector import Corrector, GrowingNetwork, growing_network
 from model.stored.folder import ASSETS, ModelFolderError, snapshot_steps, weights_path
-from model.text.changes import apply_changes
 from model.text.tokenizer import START_ID
 from model.trace.trace import ATTENTION_KINDS
 
@@ -87,16 +86,6 @@ def test_sentences_and_what_lies_between_them(tiny_corrector):
     assert correction.text == f"  {first} \n\n {second}  {third} "
     for sentence in correction.sentences:
         assert text[sentence.start :].startswith(sentence.source)
-
-
-def test_changes_hold_their_spans_and_rebuild_the_text(corrections):
-    for correction in corrections:
-        for change in correction.changes:
-            assert correction.source[change.source_start : change.source_end] == change.wrong
-            assert correction.text[change.target_start : change.target_end] == change.right
-        assert apply_changes(correction.source, correction.changes) == correction.text
-        for sentence in correction.sentences:
-            assert apply_changes(sentence.source, sentence.changes) == sentence.text
 
 
 def test_one_at_a_time_equals_all_at_once(tiny_corrector, corrections):

@@ -162,15 +162,22 @@ def test_gradients_are_the_limit_of_differences(make):
     assert found.score[1] == pytest.approx(odds, abs=1e-4)
 
 
-def test_the_questions_of_model_analysis_are_answered():
-    lab = laboratory()
+@pytest.mark.parametrize(
+    ("make", "method"), [(HandWrittenTransformer, "occlusion"), (DecoderAlone, "gradient")]
+)
+def test_a_row_of_all_contributions_is_that_of_its_own_question(make, method):
+    lab, (texts, *_) = laboratory(make), CASES[make]
     assert methods_of(lab) == ("attention", "rollout", "gradient", "integrated_gradients", "occlusion")
+    source, before = contribution_rows(lab, *texts, method)
+    one = contribution(lab, Edit(*texts, contrast_of_row(lab, *texts, ROW)), method)
+    np.testing.assert_allclose(source[ROW], one.source, atol=1e-5)
+    np.testing.assert_allclose(before[ROW, : ROW + 1], one.before, atol=1e-5)
+
+
+def test_the_effects_of_all_heads_are_known():
+    lab = laboratory()
     (change, *_) = lab.changes("abcd", "abca")
     assert len(head_effects(lab, Edit("abcd", "abca", change)).heads) == 2 * 2 * 3
-    source, before = contribution_rows(lab, SOURCE, TARGET, "occlusion")
-    assert source.shape == (4, 4) and before.shape == (4, 4)
-    one = contribution(lab, Edit(SOURCE, TARGET, contrast_of_row(lab, SOURCE, TARGET, ROW)), "occlusion")
-    np.testing.assert_allclose(source[ROW], one.source, atol=1e-6)
 
 
 def test_a_text_without_an_end_is_cut_and_told(model):
@@ -238,15 +245,6 @@ def test_a_token_left_out_of_a_decoder_is_not_looked_at():
         weights = laboratory(DecoderAlone).trace_under(PROMPT, WRITTEN, gone).decoder_attention
         assert not weights[..., place].any()
         np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
-
-
-def test_the_methods_of_a_decoder_and_all_its_rows():
-    lab = laboratory(DecoderAlone)
-    assert methods_of(lab) == ("attention", "rollout", "gradient", "integrated_gradients", "occlusion")
-    source, before = contribution_rows(lab, PROMPT, WRITTEN, "gradient")
-    one = contribution(lab, Edit(PROMPT, WRITTEN, contrast_of_row(lab, PROMPT, WRITTEN, ROW)), "gradient")
-    np.testing.assert_allclose(source[ROW], one.source, atol=1e-5)
-    np.testing.assert_allclose(before[ROW, : ROW + 1], one.before, atol=1e-5)
 
 
 def test_a_decoder_writes_its_likeliest_token_each_time(decoder):

@@ -7,6 +7,7 @@ import pytest
 
 from model.activations.replacements import checked_taps
 from model.activations.walk import ActivationWalk
+from model.analysis.building_blocks import softmax
 from model.correction.corrector import Corrector
 from model.network.layers import MASKED_LOGIT
 from model.network.networks import build_network
@@ -129,18 +130,13 @@ SOURCE, TARGET_projections = "손니미 왔는데", "손님이 왔는데."
 
 
 @pytest.fixture(scope="module", params=["transformer", "seq2seq"])
-def corrector(request, tiny_corrector, tiny_tokenizer):
-    if request.param == "transformer":
-        return tiny_corrector
-    config = Seq2SeqConfig(tiny_tokenizer.vocab_size, 16)
-    return Corrector("tiny", build_network(config, tiny_tokenizer), tiny_tokenizer, "0")
+def corrector(request, tiny_corrector, recurrent):
+    return tiny_corrector if request.param == "transformer" else recurrent
 
 
 def weights_of(found: Projections, mask: np.ndarray) -> np.ndarray:
     logits = found.query @ found.key.swapaxes(-1, -2) / np.sqrt(found.query.shape[-1])
-    logits = np.where(mask, logits, MASKED_LOGIT)
-    exponentials = np.exp(logits - logits.max(-1, keepdims=True))
-    return exponentials / exponentials.sum(-1, keepdims=True)
+    return softmax(np.where(mask, logits, MASKED_LOGIT))
 
 
 def test_the_weights_follow_from_queries_and_keys(corrector):

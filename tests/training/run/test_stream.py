@@ -10,6 +10,7 @@ import pytest
 
 from model.stored.folder import find_model_folder
 from model.text.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
+from tests.equality import same
 from training.corpus.selection import choose_characters
 from training.run.stream import LENGTH_STEP, Judge, PoolMaker, Position, Stream, StreamSettings, make_batch
 
@@ -25,23 +26,17 @@ def maker(items=SENTENCES, **settings) -> PoolMaker:
     return PoolMaker(items, TOKENIZER, StreamSettings(**{**vars(SETTINGS), **settings}))
 
 
-def equal(first, second) -> bool:
-    return len(first) == len(second) and all(
-        np.array_equal(a, b) for x, y in zip(first, second, strict=True) for a, b in zip(x, y, strict=True)
-    )
-
-
 def targets(batches) -> list[str]:
     return [TOKENIZER.decode(row, "") for batch in batches for row in batch.target]
 
 
 def test_a_pool_is_a_pure_function_of_its_number():
-    assert equal(maker()(1), maker()(1))
+    assert same(maker()(1), maker()(1))
     once = maker()
     once(0)
-    assert equal(once(1), maker()(1))  # what was made before changes nothing
-    assert not equal(maker()(0), maker()(1))
-    assert not equal(maker()(1), maker(seed=4)(1))
+    assert same(once(1), maker()(1))  # what was made before changes nothing
+    assert not same(maker()(0), maker()(1))
+    assert not same(maker()(1), maker(seed=4)(1))
 
 
 def test_an_epoch_holds_every_item_once_and_the_next_one_in_another_order():
@@ -56,7 +51,7 @@ def test_an_epoch_holds_every_item_once_and_the_next_one_in_another_order():
 def test_generated_pairs_differ_between_epochs():
     pools = maker(SENTENCES[:50])
     assert pools.pools_per_epoch == 1
-    assert not equal(pools(0), pools(1))
+    assert not same(pools(0), pools(1))
 
 
 def test_rows_of_a_batch():
@@ -139,7 +134,7 @@ def test_a_stream_yields_the_pools_in_order_and_resumes_at_any_position():
     expected = [batch for pool in made for batch in pool]
     taken = take(Position(0, 0), len(expected))
     positions = [position for _, position in taken]
-    assert equal([batch for batch, _ in taken], expected)
+    assert same([batch for batch, _ in taken], expected)
     assert positions[:2] == [Position(0, 1), Position(0, 2)]
     assert positions[len(made[0]) - 1] == Position(1, 0)
     assert positions[-1] == Position(5, 0)
@@ -147,7 +142,7 @@ def test_a_stream_yields_the_pools_in_order_and_resumes_at_any_position():
     begun = len(made[0]) + 2  # two batches into the second pool, with another number of workers
     assert positions[begun - 1] == Position(1, 2)
     again = take(Position(1, 2), len(expected) - begun, workers=2)
-    assert equal([batch for batch, _ in again], expected[begun:])
+    assert same([batch for batch, _ in again], expected[begun:])
     assert [position for _, position in again] == positions[begun:]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-# Where each command lives. A command is imported only when it is asked for: training needs a few seconds to
+# Where each command lives. A command is imported only when it is run: training needs a few seconds to
 # load its network library, and evaluating a file of pairs should not wait for that.
 COMMANDS = {
     "train": ("training.run.train", "train"),

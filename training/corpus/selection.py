@@ -11,7 +11,7 @@
 ``faults`` knows the commonest mistakes by their letters, but most mistakes are in no list: 책상위에,
 보러왔어요, 계시는분, 밥을먹고, 있 습니다. Each of these joins two morphemes between which a space must stand,
 or splits one word (한글 맞춤법 제2항, 제41항, 제42항). Kiwi's parts of speech show that. Spaces that may be
-right are left out: of 118 sentences that were found among 21,561, two were right. It takes one to three
+right are left out: of 118 such sentences among 21,561, two were right. It takes one to three
 milliseconds a sentence, so ask once and keep the answer.
 """
 

@@ -12,7 +12,7 @@ from model.text import hangul
 
 @dataclass(frozen=True)
 class Slot:
-    """``text`` as it stands in the sentence; ``reading``, where given, is how it sounds at its end."""
+    """``text`` as written in the sentence; ``reading``, where given, is how it sounds at its end."""
 
     text: str
     reading: str = ""
@@ -43,7 +43,7 @@ CONSONANTS, VOWELS = "bcdfghjklmnpqrstvwxz", "aeiou"
 
 
 def draw_marks(rng: random.Random) -> dict[str, str]:
-    """For one sentence: the mark that stands for each mark of a frame.
+    """For one sentence: the mark in place of each mark of a frame.
 
     >>> sorted(draw_marks(random.Random(0)))[0]
     '('

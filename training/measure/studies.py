@@ -48,7 +48,7 @@ Row = dict[str, Any]  # an edit; a line of the file of edits, which holds number
 def _edits_of(
     file: Path, name: str, asked: "ClaimsStudy", ask: Callable[[Corrector, int, str], Iterator[Row]]
 ) -> list[Row]:
-    """So many edits of the pairs in ``file``, or all; those that ``asked.out`` keeps are not asked again."""
+    """So many edits of the pairs in ``file``, or all; those kept in ``asked.out`` are not measured again."""
     kept, count = asked.out / f"{name}-{asked.weights}.jsonl", asked.edits
     asked.out.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
@@ -258,7 +258,7 @@ def agreement_command(file: Path, asked: AgreementStudy) -> None:
 
     KEEP gets the app's numbers on methods.
 
-    OUT keeps one line for each edit, in a file of its own for each weights, so a run that was stopped goes
+    OUT keeps one line for each edit, in one file for each set of weights, so a run that was stopped goes
     on.
     """
     if rows := _edits_of(file, "edits", asked, ask):

@@ -168,12 +168,15 @@ def test_the_names_of_ordered_heads_lie_over_no_frame(look, size, lecture):
             assert name.across(frame) <= 1 or not met
 
 
-@pytest.mark.parametrize("order", ["place", "entropy"])
 @pytest.mark.parametrize(
-    ("size", "lecture"), [((1280, 800), ""), (PHONE, ""), *((size, "&lecture=1") for size in LECTURE)]
+    ("size", "settings"),
+    [
+        *((size, f"&order={order}") for size in ((1280, 800), PHONE) for order in ("place", "entropy")),
+        *((size, "&order=place&lecture=1") for size in LECTURE),
+    ],
 )
-def test_squares_have_a_key_that_meets_no_name_in_a_lecture_too(look, size, lecture, order):
-    page = look(f"?edit=1&order={order}{lecture}", size)
+def test_squares_have_a_key_that_meets_no_name_in_a_lecture_too(look, size, settings):
+    page = look(f"?edit=1{settings}", size)
     (key,) = boxes(page, ".key.corner")
     parts = (".annotation-text", ".xtick text", ".xtitle")
     names = boxes(page, ", ".join(f"{figure('overview')} {part}" for part in parts))

@@ -39,7 +39,7 @@ from classroom.store import in_groups, tidy
 from ui.asking import loaders
 from ui.classroom import lessons
 from ui.components.component import component
-from ui.shell import address, header, markup
+from ui.shell import address, header, markup, runs
 from ui.wording import say
 
 SETTING = "class"  # the code, in the address
@@ -400,7 +400,8 @@ def show_bar(page: str) -> None:
         return
     keep(mine)
     with st.container(key="class_bar", horizontal=True, vertical_alignment="center", gap="small"):
-        listen(mine, _words(mine), follows=False)
+        with runs.fragment_place():
+            listen(mine, _words(mine), follows=False)
         if mine.teaches:
             lessons.show(page)
         text = "class_bar_teacher" if mine.teaches else "class_bar_back"

@@ -41,8 +41,10 @@ def main() -> None:
         _show_entrance()
         return
     session.keep(mine)
-    session.listen(mine, partial(_words_about_the_class, mine), follows=True)
-    _show_shown(mine)
+    with runs.fragment_place():
+        session.listen(mine, partial(_words_about_the_class, mine), follows=True)
+    with runs.fragment_place():
+        _show_shown(mine)
     _show_way_out(mine)
 
 

@@ -179,6 +179,18 @@ TEXT_FRAGMENT = "text"  # the fragment with the text and its pictures, see ``ui/
 _TAKEN: ContextVar[bool] = ContextVar("taken_for_whole", default=False)
 
 
+@contextmanager
+def fragment_place() -> Iterator[None]:
+    """A container for a fragment alone, inside which the fragment is called.
+
+    Streamlit drops a fragment's part of a page that is still on its way to the browser where the fragment is
+    run right after the page. Then the browser moves up the parts behind it, and the fragment's own message
+    takes the place of the first of them: a class lost its buttons. In here nothing stands behind it.
+    """
+    with st.container():
+        yield
+
+
 def runs_alone() -> bool:
     """Whether this run draws the text and its pictures, but not the rest of the page."""
     return any(part in _running_fragments() for part in _text_fragments())

@@ -128,10 +128,10 @@ def test_what_was_asked_ahead_is_not_asked_again_and_one_at_a_time_is(model, mon
     engine, asked, may_answer = model._engine, [], threading.Event()
     answer = engine._ask
 
-    def slow(question, links):
+    def slow(question, links, patience):
         asked.append(question[-1])
         may_answer.wait(60)
-        return answer(question, links)
+        return answer(question, links, patience)
 
     monkeypatch.setattr(engine, "_ask", slow)
     model.correct_ahead(TEXTS[0])

@@ -10,9 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.activations.drafting import longest_target
+from model.activations.drafting import Pass, longest_target
+from model.activations.replacements import checked_taps
+from model.activations.token_network import KerasPasses, TokenNetwork
+from model.activations.walk import ActivationWalk
 from model.stored.config import TransformerConfig
-from model.text.tokenizer import PAD_ID
+from model.text.tokenizer import PAD_ID, START_ID, pad
 from model.trace.interventions import EPSILON, Found, Intervention, Node
 from model.trace.trace import ATTENTION_KINDS
 
@@ -196,3 +199,54 @@ class PlainTransformer:
         centred = x - x.mean(axis=-1, keepdims=True)
         deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + self._number(EPSILON))
         return centred / deviation * self._weights[f"{name}/gamma"] + self._weights[f"{name}/beta"]
+
+
+class PlainNetwork(TokenNetwork):
+    """A ``PlainTransformer`` as the network of a ``Corrector``. It takes no interventions."""
+
+    def __init__(self, network: PlainTransformer, space_id: int):
+        super().__init__(network.config, space_id)
+        self.network = network
+
+    def reading(self, source: Sequence[int]) -> "_Reading":
+        return _Reading(self.network, source)
+
+    def load_walk(self) -> ActivationWalk:
+        return ActivationWalk(self.config, self.network._features, self.network._weights)
+
+    def weight_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {path: array.shape for path, array in self.network._weights.items()}
+
+    def embeddings(self, ids: Sequence[int]) -> np.ndarray:
+        raise NotImplementedError
+
+    @property
+    def keras(self) -> KerasPasses:
+        raise NotImplementedError
+
+    def taps(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: Intervention | None = None,
+    ) -> dict[str, np.ndarray]:
+        assert intervention is None
+        names = checked_taps(names, self.config)
+        memory, read = self.network.encode(pad([source]), names)
+        _, written = self.network.decode(pad([[START_ID, *target[:-1]]]), memory, names)
+        found = {**read, **written}
+        return {name: found[name][0] for name in names}
+
+
+class _Reading:
+    """One source, encoded once, for all passes over drafts of its correction: a ``drafting.Reading``."""
+
+    def __init__(self, network: PlainTransformer, source: Sequence[int]):
+        self._network = network
+        self._memory, self._attention = network.encode(pad([source]))
+
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass:
+        ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
+        logits, attention = self._network.decode(ids, self._memory)
+        return Pass(logits, {**self._attention, **attention})

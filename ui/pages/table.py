@@ -29,7 +29,7 @@ from ui.components.component import chosen_row
 from ui.components.live_text import replace as replace_text
 from ui.export.take_away import say_in
 from ui.sentence.page import keep_typed
-from ui.shell import header, markup, own_words
+from ui.shell import header, markup, own_words, runs
 from ui.wording import capital, language, say
 from viz.browser.texts import Say
 
@@ -105,7 +105,8 @@ def _show(job: TableJob, columns: Columns | None, given: DroppedFile) -> None:
             st.rerun()
 
     if not job.is_over:
-        progress()
+        with runs.fragment_place():
+            progress()
         return
     if job.error is not None:
         models.show_error(job.error)

@@ -16,7 +16,7 @@ from model.trace.trace import AttentionTrace, Selection
 from ui.asking import loaders, models
 from ui.components import figures
 from ui.sentence.state import SentenceState
-from ui.shell import address, controls
+from ui.shell import address, controls, runs
 from ui.shell.settings import Choice, Flag, Text
 from ui.views.view import Figures, Values, View, file_name, idea
 from ui.wording import say
@@ -98,7 +98,8 @@ def _draw(state: SentenceState, values: Values) -> None:
     try:
         other = _other_pass(state, values)
     except loaders.StillLoading as still:
-        loaders.show_loading(still.corrector)
+        with runs.fragment_place():
+            loaders.show_loading(still.corrector)
         return
     if isinstance(other, str):
         return

@@ -7,7 +7,7 @@ import unicodedata
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from model.tables.correcting import TableCounts, correct_rows
 from model.tables.rows import TableRow
@@ -343,8 +343,14 @@ def test_the_recurrent_network_corrects_shows_its_one_map_and_goes_along_to_othe
 LONG = "친구랑 가치 영화를 봤습니다. " * 60 + MISSPELT
 IN_SIGHT = """each => {
   const { top, bottom } = each.getBoundingClientRect();
-  return top >= 0 && bottom <= innerHeight;
+  return each.isConnected && top >= 0 && bottom <= innerHeight;
 }"""
+TOP = "each => each.isConnected ? each.getBoundingClientRect().top : NaN"
+
+
+def is_above(upper: Locator, lower: Locator) -> bool:
+    """Not for a moment in which one of the two is drawn anew."""
+    return upper.evaluate(TOP) < lower.evaluate(TOP)
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
@@ -358,5 +364,5 @@ def test_an_entry_of_the_list_brings_its_word_its_card_and_its_numbers_into_sigh
         word, card = page.locator(".change[aria-expanded=true]"), page.locator(".correction .card")
         for part in (word, card, page.locator(".st-key-three_numbers")):
             wait_until(page, lambda part=part: part.evaluate(IN_SIGHT), True)
-        numbers = page.locator(".st-key-three_numbers").bounding_box()
-        assert word.bounding_box()["y"] < numbers["y"]
+        numbers = page.locator(".st-key-three_numbers")
+        wait_until(page, lambda word=word, numbers=numbers: is_above(word, numbers), True)

@@ -3,7 +3,9 @@
 from itertools import combinations
 from typing import NamedTuple
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
+
+from tests.browser.visit import wait_for
 
 # elements -> [left, top, right, bottom] of what is written in each, without spaces, or else of the element.
 WRITTEN = """all => all.map(each => {
@@ -50,15 +52,18 @@ class Box(NamedTuple):
 
 def boxes(page: Page, selector: str) -> list[Box]:
     """Of all seen elements: what is written in each, or else the element itself."""
-    found = [Box(*each) for each in page.locator(selector).evaluate_all(WRITTEN)]
-    found = [box for box in found if box.width > 0]
-    assert found, selector
-    return found
+
+    def read() -> list[Box]:
+        found = [Box(*each) for each in page.locator(selector).evaluate_all(WRITTEN)]
+        return [box for box in found if box.width > 0]
+
+    return wait_for(page, read)
 
 
-def box(page: Page, selector: str) -> Box:
+def box(page: Page, place: str | Locator) -> Box:
     """Of one element, whatever is written in it."""
-    found = page.locator(selector).first.bounding_box()
+    element = (page.locator(place) if isinstance(place, str) else place).first
+    found = wait_for(page, element.bounding_box)  # None while it is drawn anew
     return Box(found["x"], found["y"], found["x"] + found["width"], found["y"] + found["height"])
 
 

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page, expect
 
 from tests.browser import visit
+from tests.browser.boxes import box
 from tests.browser.visit import LateAnswers, choose, expect_corrected, expect_settings, settings, wait_until
 from ui.shell.settings import Places, load_examples
 from ui.wording import table
@@ -87,10 +88,10 @@ def test_methods_that_are_still_being_asked_keep_neither_back_nor_the_picture_wa
     expect(panels).to_be_visible()
     expect(late_methods).to_have_count(0)
     visit.settle(page)
-    box = panels.bounding_box()
+    before = box(page, panels)
     visit.changed_words(page).nth(1).click()
     expect(late_methods.first).to_be_visible()  # the quick ones are drawn, the others have their places
-    assert panels.bounding_box() == box
+    assert box(page, panels) == before
     wait_until(page, lambda: settings(page)["edit"], "2")
     page.go_back()
     expect_settings(page, edit="1")
@@ -99,7 +100,7 @@ def test_methods_that_are_still_being_asked_keep_neither_back_nor_the_picture_wa
     page.go_forward()
     expect_settings(page, edit="2")
     expect(late_methods).to_have_count(0)
-    assert panels.bounding_box() == box
+    assert box(page, panels) == before
 
 
 def expect_chosen(page: Page, name: str, option: str) -> None:
@@ -123,7 +124,7 @@ def test_what_is_accepted_and_left_undone_is_in_the_link(open_page, corrector, h
     expect_settings(page, accepted=Places.written([spans[accepted]]))
     with_one = found.with_decisions({accepted}, set())
     expect_corrected(page, half_sure, with_one.text)
-    assert visit.heatmap(page, visit.figure("heatmap")).shape == with_one.trace.cross_attention.shape[2:]
+    wait_until(page, lambda: visit.heatmap(page).shape, with_one.trace.cross_attention.shape[2:])
     visit.changed_words(page).last.click()
     expect(visit.changed_words(page).last).to_have_attribute("aria-pressed", "true")
     page.locator(".card .reject").click()

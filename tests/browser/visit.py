@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlparse
 
 import numpy as np
@@ -11,6 +12,7 @@ from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+Found = TypeVar("Found")
 PATIENCE = 120_000  # milliseconds; the first page waits for TensorFlow, on a busy machine for long
 
 expect.set_options(timeout=PATIENCE)
@@ -52,12 +54,21 @@ def settle(page: Page) -> None:
     page.wait_for_function(RESTS)
 
 
-def wait_until(page: Page, read: Callable[[], object], wanted: object) -> None:
-    """Wait until ``read`` returns ``wanted``; fails with what it returned last."""
+def wait_for(page: Page, read: Callable[[], Found], holds: Callable[[Found], object] = bool) -> Found:
+    """What ``read`` returns once it ``holds``: for what may be drawn anew in this moment, or come late.
+
+    Fails with what it returned last.
+    """
     deadline = time.monotonic() + PATIENCE / 1000
-    while (found := read()) != wanted and time.monotonic() < deadline:
+    while not holds(found := read()) and time.monotonic() < deadline:
         page.wait_for_timeout(50)
-    assert found == wanted, found
+    assert holds(found), found
+    return found
+
+
+def wait_until(page: Page, read: Callable[[], object], wanted: object) -> None:
+    """Wait until ``read`` returns ``wanted``."""
+    wait_for(page, read, lambda found: found == wanted)
 
 
 def settings(page: Page) -> dict[str, str]:
@@ -248,6 +259,19 @@ def figure(name: str) -> str:
     return f".st-key-{name} .js-plotly-plot"
 
 
+def of_figure(page: Page, place: str, read: str, given: Any = None) -> Any:
+    """What JavaScript says of a figure at a selector and ``given``, once the figure is drawn."""
+    # Found and read at one moment: while a page changes, a figure may be gone again right after it was seen.
+    found = page.wait_for_function(
+        f"""([place, given]) => {{
+          const figure = document.querySelector(place);
+          return figure?._fullData?.length && {{ read: ({read})(figure, given) }};
+        }}""",
+        arg=[place, given],
+    )
+    return found.json_value()["read"]
+
+
 def cell(page: Page, query: int, key: int, name: str = "heatmap") -> tuple[float, float]:
     """Where on the screen the cell of a query and a key is, both counted from 0."""
     return place_of(page, key + 1, query + 1, name)
@@ -255,28 +279,36 @@ def cell(page: Page, query: int, key: int, name: str = "heatmap") -> tuple[float
 
 def tile(page: Page, layer: int, head: int) -> tuple[float, float]:
     """Where on the screen a head's tile of the overview is, both counted from 0."""
-    x, y = page.locator(figure("overview")).evaluate(
-        """(figure, place) => {
-          const tiles = figure._fullData.find(trace => trace.customdata);
-          const at = tiles.customdata.findIndex(([layer, head]) => layer === place[0] && head === place[1]);
-          return [tiles.x[at], tiles.y[at]];
+    return place_of_head(page, "overview", layer, head)
+
+
+def place_of_head(page: Page, name: str, *head: object) -> tuple[float, float]:
+    """Where on the screen the mark of a head is in the figure ``name``."""
+    x, y = of_figure(
+        page,
+        figure(name),
+        """(figure, head) => {
+          const marks = figure._fullData.find(trace => trace.customdata);
+          const at = marks.customdata.findIndex(each => each.slice(0, head.length).join() === head.join());
+          return [marks.x[at], marks.y[at]];
         }""",
-        [layer, head],
+        head,
     )
-    return place_of(page, x, y, "overview")
+    return place_of(page, x, y, name)
 
 
 def place_of(page: Page, x: float, y: float, name: str) -> tuple[float, float]:
     """A point of a figure's axes in pixels of the window; the page scrolls to the figure where it must."""
     page.locator(figure(name)).scroll_into_view_if_needed()
-    left, top = page.locator(figure(name)).evaluate(
+    return of_figure(
+        page,
+        figure(name),
         """(figure, [x, y]) => {
           const { xaxis, yaxis } = figure._fullLayout, box = figure.getBoundingClientRect();
           return [box.x + xaxis._offset + xaxis.l2p(x), box.y + yaxis._offset + yaxis.l2p(y)];
         }""",
         [x, y],
     )
-    return left, top
 
 
 def click(page: Page, place: tuple[float, float]) -> None:
@@ -298,28 +330,14 @@ CELLS = """figure => {
 }"""
 
 
-def heatmap(page: Page, place: int | str = 0) -> np.ndarray:
-    """The values (Q, K) that a figure holds in the browser: the page's n-th, or one at a selector."""
-    # Found and read at one moment: while a page changes, a figure may be gone again right after it was seen.
-    rows = page.wait_for_function(
-        f"""place => {{
-          const figure = typeof place === "string"
-            ? document.querySelector(place) : document.querySelectorAll(".js-plotly-plot")[place];
-          return figure?._fullData?.length && ({CELLS})(figure);
-        }}""",
-        arg=place,
-    )
-    return np.array(rows.json_value(), dtype=np.float32)
+def heatmap(page: Page, place: str = figure("heatmap")) -> np.ndarray:
+    """The values (Q, K) that a figure at a selector holds in the browser."""
+    return np.array(of_figure(page, place, CELLS), dtype=np.float32)
 
 
 def expect_heatmap(
-    page: Page, expected: np.ndarray, place: int | str = figure("heatmap"), atol: float = 1e-5
+    page: Page, expected: np.ndarray, place: str = figure("heatmap"), atol: float = 1e-5
 ) -> None:
-    """Wait until a figure holds ``expected`` (Q, K); fails with the difference where it never does."""
-    deadline = time.monotonic() + PATIENCE / 1000
-    while time.monotonic() < deadline:
-        shown = heatmap(page, place)
-        if shown.shape == expected.shape and np.allclose(shown, expected, atol=atol):
-            return
-        page.wait_for_timeout(100)
-    np.testing.assert_allclose(heatmap(page, place), expected, atol=atol)
+    """Wait until a figure holds ``expected`` (Q, K)."""
+    are_close = lambda shown: shown.shape == expected.shape and np.allclose(shown, expected, atol=atol)
+    wait_for(page, lambda: heatmap(page, place), are_close)

@@ -288,8 +288,7 @@ def test_the_png_is_three_times_as_large_as_the_drawing(show):
     assert int.from_bytes(content[16:20]) == 3 * int(page.locator(".drawing").get_attribute("width"))
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
-@pytest.mark.parametrize("isolated", [[], [5]])
+@pytest.mark.parametrize(("theme", "width", "isolated"), [("light", 1280, [5]), ("dark", 390, [])])
 def test_axe_finds_nothing_serious_in_the_drawing(show, theme, width, isolated):
     page = show(data_of(theme=theme, isolated=isolated), width=width, theme=theme)
     assert serious_violations(page) == []

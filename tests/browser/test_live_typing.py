@@ -12,7 +12,16 @@ from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser import visit
-from tests.browser.visit import LateAnswers, choose, expect_settings, settle, text_area
+from tests.browser.boxes import box
+from tests.browser.visit import (
+    LateAnswers,
+    choose,
+    expect_settings,
+    heatmap,
+    settle,
+    text_area,
+    wait_until,
+)
 from ui.shell.settings import load_examples
 from ui.wording import table
 
@@ -88,8 +97,9 @@ def test_typing_goes_on_in_an_example_while_the_server_answers_late(open_page):
     late.hold()
     # Each is sent alone, the second while the page still shows the example as chosen.
     for character in "이그":
+        late.asked.clear()
         page.keyboard.type(character)
-        page.wait_for_timeout(500)
+        wait_until(page, lambda: len(late.asked), 2)  # its text is read ahead
     late.release()
     text = f"이그{load_examples()[0].text}"
     expect_settings(page, sentence=text)
@@ -110,10 +120,10 @@ def test_the_network_reads_ahead_and_who_waits_long_is_told_and_nothing_moves(op
     assert ahead and text and ahead != text
     expect(told).to_be_empty()
     late.hold()
-    before = area.bounding_box()
+    before = box(page, area)
     area.press_sequentially("더 ")
     expect(told).to_have_text(table("ko")["waiting_for_a_turn"])
-    assert area.bounding_box() == before
+    assert box(page, area) == before
     late.release()
     settle(page)
     expect(told).to_be_empty()
@@ -148,7 +158,7 @@ def test_the_count_is_of_what_is_read_and_no_line_of_the_text_runs_under_it(open
     page = open_page(f"?{urlencode({'sentence': '오늘은 날씨가 좋아서 공원에 갔습니다. ' * 24})}")
     area, count = text_area(page), page.locator(".st-key-live_text output")
     area.evaluate("area => (area.scrollTop = 0)")
-    assert count.bounding_box()["y"] >= (box := area.bounding_box())["y"] + box["height"]
+    assert box(page, count).top >= box(page, area).bottom
     for text in ("그러면 안돼요.", "그러면 안돼요.🙂👍🏽"):
         area.fill(unicodedata.normalize("NFD", text))
         expect(count).to_have_text(f"{len(text)} / 2,000")
@@ -172,10 +182,6 @@ def drawn(messages: list[ForwardMsg]) -> set[str]:
     }
 
 
-def columns_of_the_heatmap(page) -> int:
-    return page.evaluate("document.querySelector('.st-key-heatmap .js-plotly-plot')._fullData[0].z[0].length")
-
-
 def test_a_key_draws_the_text_and_its_pictures_and_what_is_open_beside_them(open_page):
     wire = LateAnswers()
     page = open_page("?lang=ko", late=wire)
@@ -185,7 +191,7 @@ def test_a_key_draws_the_text_and_its_pictures_and_what_is_open_beside_them(open
     text = type_at_the_end(page, "나")
     settle(page)
     assert "bidi_component" in drawn(wire.answered) and not drawn(wire.answered) & CONTROLS
-    assert columns_of_the_heatmap(page) == len(text) + 1
+    wait_until(page, lambda: heatmap(page).shape[1], len(text) + 1)
     page.get_by_text(KO["explanation"], exact=True).click()
     settle(page)
     wire.answered.clear()
@@ -201,6 +207,6 @@ def test_what_is_pressed_in_the_text_changes_the_controls_beside_it(open_page):
     expect_settings(page, part="2", edit="1")
     choose(page, "view", KO["view_heatmap"])
     expect(page.locator(".st-key-map_choice button").first).to_contain_text("3층")
-    page.mouse.click(*visit.tile(page, 1, 2))
+    visit.click(page, visit.tile(page, 1, 2))
     expect_settings(page, layer="2", head="3")
     expect(page.locator(".st-key-map_choice button").first).to_contain_text("2층 헤드 3")

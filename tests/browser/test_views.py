@@ -9,7 +9,17 @@ from playwright.sync_api import Page, expect
 from model.analysis.building_blocks import dot_product_attention
 from model.analysis.edits import leading_heads
 from model.stored.folder import ASSETS
-from tests.browser.visit import choose, expect_heatmap, expect_settings, figure, heatmap, settle, toggle
+from tests.browser.visit import (
+    choose,
+    expect_heatmap,
+    expect_settings,
+    figure,
+    heatmap,
+    of_figure,
+    settle,
+    toggle,
+    wait_until,
+)
 from ui.parts.number_table import NumberTable
 from ui.shell.settings import defaults
 from ui.wording import table
@@ -49,15 +59,14 @@ def test_every_view_shows_the_numbers_of_the_trace(open_page, corrector):
     edges = strongest_edges(trace.cross_attention[LAYER, HEAD], 0.6)
     expected = sorted(f"{weight:.3f}" for query, _, weight in edges if query == row)
     told = page.locator(".st-key-lines .told .weight")
-    expect(told).to_have_count(len(expected))
-    assert sorted(told.all_text_contents()) == expected
+    wait_until(page, lambda: sorted(told.all_text_contents()), expected)
 
     turn_to("steps")
-    expect(page.locator(".decision .value").first).to_be_visible()
-    values = page.locator(".decision .value").all_text_contents()
-    assert values == [written(change.fix_probability), written(change.keep_probability)]
-    candidates = page.locator(".candidates .value").all_text_contents()
-    assert candidates[:5] == [written(value) for value in trace.alternative_probabilities[row]]
+    values = [written(change.fix_probability), written(change.keep_probability)]
+    expect(page.locator(".decision .value")).to_have_text(values)
+    candidates = page.locator(".candidates .value")
+    values = [written(value) for value in trace.alternative_probabilities[row]]
+    wait_until(page, lambda: candidates.all_text_contents()[:5], values)
 
     choose(page, "view", KO["view_heatmap"])
     expect_settings(page, view=None)
@@ -66,8 +75,10 @@ def test_every_view_shows_the_numbers_of_the_trace(open_page, corrector):
     choose(page, "shown", KO["shown_received"])
     expect_settings(page, shown="received")
     settle(page)
-    bars = page.locator(".st-key-received .js-plotly-plot").evaluate(
-        "figure => Array.from(figure._fullData.find(trace => trace.type === 'bar').y)"
+    bars = of_figure(
+        page,
+        figure("received"),
+        "figure => Array.from(figure._fullData.find(trace => trace.type === 'bar').y)",
     )
     np.testing.assert_allclose(bars, trace.cross_attention[LAYER, HEAD].mean(0), atol=1e-5)
     toggle(page, "view_options")
@@ -77,7 +88,7 @@ def test_every_view_shows_the_numbers_of_the_trace(open_page, corrector):
     expect(page.locator("p.told")).to_contain_text(f"{largest:.3f}")
 
     turn_to("predict")
-    assert page.locator(".js-plotly-plot").count() == 0  # nothing gives the answer away
+    expect(page.locator(".js-plotly-plot")).to_have_count(0)  # nothing gives the answer away
     page.get_by_role("button", name=KO["predict_reveal"]).click()
     expect_settings(page, revealed="1")
     expect(page.locator(figure("predict_bars"))).to_be_visible()
@@ -111,9 +122,10 @@ def test_a_number_typed_into_a_cell_is_computed_with_and_stays_in_the_link(open_
     page.keyboard.press("1")
     expect(page.locator(".gdg-input")).to_have_value("1")  # the cell has opened and takes more keys
     page.keyboard.press("0")
-    # The input shows a digit some milliseconds before the grid knows of it; an Enter in between, which no
-    # hand is fast enough for, leaves the cell as it was.
-    page.wait_for_timeout(250)
+    expect(page.locator(".gdg-input")).to_have_value("10")
+    # The input shows a digit before the grid knows of it; an Enter in between, which no hand is fast enough
+    # for, leaves the cell as it was.
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestIdleCallback(done)))")
     page.keyboard.press("Enter")
     page.wait_for_url("**q=10%2C10%2C0*")
     keys, values = (NumberTable.parse(defaults()[name]).numbers() for name in ("k", "v"))

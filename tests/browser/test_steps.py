@@ -1,6 +1,9 @@
 """The step-by-step player: its numbers and texts, and moving through it by hand and by itself."""
 
+import json
 import re
+from contextlib import ExitStack
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,11 +11,43 @@ from playwright.sync_api import Page, expect
 
 from model.text.changes import find_changes
 from model.trace.trace import Selection
-from tests.browser import steps_player
-from tests.browser.steps_player import SOURCE, STEPS, TARGET, button, data_of, position, reports, written
+from tests.browser.boxes import box
+from tests.browser.site_pages import visiting
 from tests.browser.visit import serious_violations
-from tests.ui.fake_corrector import one_map_trace, random_trace
+from tests.ui.fake_corrector import one_map_trace, propose, random_trace
 from ui.wording import table
+from viz.browser import steps
+from viz.browser.steps import steps_data
+
+SOURCE, TARGET = "고갱이 왓다", "고객이 왔다"
+STEPS = len(TARGET) + 1
+# Nothing in it may look like the end of a script, so "<" is written as JSON can write it.
+PAGE = """<!doctype html><html lang="ko"><meta charset="utf-8"><title>steps</title>
+<style>body {{ background: {ground} }} {style}</style><main></main>
+<script type="module">
+  const file = new Blob([{script}], {{ type: "text/javascript" }});
+  const {{ default: draw }} = await import(URL.createObjectURL(file));
+  window.reports = [];
+  window.show = (data) => draw({{
+    data,
+    parentElement: document.querySelector("main"),
+    setStateValue: (name, value) => window.reports.push([name, value]),
+    setTriggerValue: (name, value) => window.reports.push([name, value]),
+  }});
+  window.stop = window.show({data});
+</script></html>"""
+
+
+def data_of(source=SOURCE, target=TARGET, trace=None, language="ko", changes=None, **options) -> dict:
+    trace = trace or random_trace(source, target)
+    changes = propose(source) if changes is None else changes
+    selection = options.pop("selection", Selection("cross_attention"))
+    options = {"weights": partial(selection.weights, trace), "place": "2층", "step": 1} | options
+    return steps_data(lambda key, /, **v: table(language)[key].format(**v), trace, changes, **options)
+
+
+def in_script(value: object) -> str:
+    return json.dumps(value).replace("<", "\\u003c")
 
 
 def answer(page: Page, data: dict) -> None:
@@ -22,8 +57,41 @@ def answer(page: Page, data: dict) -> None:
 
 @pytest.fixture
 def show(browser, tmp_path):
-    with steps_player.player(browser, tmp_path) as open_with:
+    """Opens the player in a page of its own without Streamlit, with a clock that the test moves."""
+    with ExitStack() as after:
+
+        def open_with(data: dict, *, frozen: bool = True, **options) -> Page:
+            page = after.enter_context(visiting(browser, **options))
+            if frozen:
+                page.clock.install(time=0)
+            look = {"ground": data["colours"]["sequential"][0], "style": steps.STEPS.css}
+            file = tmp_path / "steps.html"
+            file.write_text(
+                PAGE.format(**look, script=in_script(steps.STEPS.js), data=in_script(data)), "utf-8"
+            )
+            page.goto(file.as_uri())
+            page.wait_for_selector(".steps .cell")
+            if frozen:
+                page.clock.pause_at(60_000)
+            return page
+
         yield open_with
+
+
+def reports(page: Page) -> list:
+    return page.evaluate("window.reports")
+
+
+def written(page: Page) -> str:
+    return "".join(page.locator(".written .token").all_text_contents())
+
+
+def position(page: Page, step: int, count: int = STEPS):
+    expect(page.locator(".position")).to_have_text(f"{step} / {count}단계")
+
+
+def button(page: Page, name: str):
+    return page.get_by_role("button", name=name, exact=True)
 
 
 def test_a_step_shows_what_is_written_and_the_numbers_of_the_trace(show):
@@ -132,8 +200,7 @@ def test_long_sentences_fold_what_is_far_away(show, length):
     assert shown + sum(int(text.strip("⋯")) for text in folded) == length + 1
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
 def test_axe_finds_nothing_serious(show, theme, width):
     page = show(data_of(theme=theme, step=3), width=width, frozen=False)
     assert serious_violations(page) == []
@@ -213,7 +280,7 @@ def test_changes_are_ticks_and_can_be_jumped_to(show):
     # A Korean keyboard writes another character with the same key.
     page.locator("input").dispatch_event("keydown", {"key": "ㅔ", "code": "KeyP"})
     position(page, 2)
-    tick = page.locator(".tick").first.bounding_box()
+    tick = box(page, ".tick")
     thumb = page.locator("input").evaluate(
         """range => {
           const thumb = 1.15 * parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -221,7 +288,7 @@ def test_changes_are_ticks_and_can_be_jumped_to(show):
           return left + thumb / 2 + (width - thumb) * (range.value - range.min) / (range.max - range.min);
         }"""
     )
-    assert tick["x"] + tick["width"] / 2 == pytest.approx(thumb, abs=1)
+    assert (tick.left + tick.right) / 2 == pytest.approx(thumb, abs=1)
 
 
 def test_the_space_bar_plays_from_the_range(show):

@@ -204,12 +204,3 @@ def test_a_persons_words_are_kept_with_their_particles(words, text, kept):
 def test_too_many_or_too_long_words_are_refused(words):
     with pytest.raises(ValueError, match="own words should be"):
         own_words(words)
-
-
-def test_no_change_touches_a_kept_word(tiny_corrector, monkeypatch):
-    keeping = tiny_corrector.with_words(["가나"])
-    part = Passage.of("가나를 본다", kept=kept_spans("가나를 본다", keeping.words))
-    assert not keeping._accepts(part, Change(0, 1, 0, 1, "가", "다"))
-    assert not keeping._accepts(part, Change(2, 3, 2, 3, "를", "을"))
-    assert keeping._accepts(part, Change(4, 5, 4, 5, "본", "분"))
-    assert tiny_corrector.words is None

@@ -11,7 +11,6 @@ import pytest
 from model.text.tokenizer import (
     END_ID,
     OUTSIDE_ID,
-    SPECIAL_TOKENS,
     Tokenizer,
     normalise,
     split_sentences,
@@ -67,15 +66,6 @@ def test_decoding_stops_at_the_end_mark_and_skips_other_special_tokens():
     assert TOKENIZER.decode(TOKENIZER.encode_target("가요")[:-1], "") == "가요"  # no end mark at all
 
 
-def test_ids_of_the_source_and_of_the_target():
-    assert TOKENIZER.vocab_size == len(SPECIAL_TOKENS) + len(CHARACTERS)
-    assert TOKENIZER.encode_source("")[-1] == TOKENIZER.encode_target("")[-1] == END_ID
-    assert TOKENIZER.encode_source("가")[0] == TOKENIZER.encode_target("가")[0] < TOKENIZER.vocab_size
-    assert TOKENIZER.encode_source("씂")[0] == TOKENIZER.vocab_size + ord("씂") - ord("가")
-    assert TOKENIZER.encode_target("씂")[0] == OUTSIDE_ID
-    assert TOKENIZER.encode_source("🙂")[0] == TOKENIZER.encode_target("🙂")[0] == OUTSIDE_ID
-
-
 def test_features_of_every_id():
     features = TOKENIZER.features()
     assert features.shape == (TOKENIZER.vocab_size + 11172, 4)
@@ -109,10 +99,6 @@ def test_ideographs_with_two_code_points_stay_as_typed():
     assert normalise(f"\uf914{unicodedata.normalize('NFD', '낙')}") == "\uf914낙"
 
 
-def test_what_the_network_can_only_copy():
-    assert [c for c in f"가씂 a漢9{FAMILY}" if TOKENIZER.is_outside(c)] == ["漢", *FAMILY]
-
-
 def sentences(text: str) -> list[str]:
     return [text[a:b] for a, b in split_sentences(text)]
 
@@ -141,20 +127,6 @@ def test_a_text_is_cut_where_a_sentence_ends_or_is_said_again(marked):
 )
 def test_white_space_around_sentences_belongs_to_none(text, expected):
     assert sentences(text) == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "1. 일시: 2026. 12. 5.(토) 10:00",
-        "가. 장소는 강당입니다.",
-        "기한(2026. 12. 5.) 안에 냅니다.",
-        "2026. 11. 27. 관리사무소",
-    ],
-)
-def test_a_date_and_the_number_of_a_list_end_no_sentence(text):
-    assert sentences(text) == [text]
-    assert sentences(f"{text}\n{text}\n그건 나. 너는?") == [text, text, "그건 나.", "너는?"]
 
 
 def test_nothing_is_lost():

@@ -122,13 +122,6 @@ MASKED = [[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]]
 LEAKING = [[0.5, 0.5, 0], [0.2, 0.2, 0.6], [0, 0, 0]]
 
 
-def test_a_row_of_padding_may_be_empty():
-    trace = encoder(MASKED, source_padding=PADDED)
-    trace.check()
-    rows, columns = trace.padding("encoder_attention")
-    assert rows.tolist() == columns.tolist() == list(PADDED)
-
-
 def test_an_empty_row_that_is_no_padding_is_refused_by_its_place():
     with pytest.raises(TraceError, match="received 0.0, layer 0, head 0, row 2, .* say so in source_padding"):
         encoder(MASKED).check()
@@ -281,12 +274,6 @@ def decoder_sinks_and_prefixes(weights: np.ndarray, **fields) -> AttentionTrace:
     return AttentionTrace(**TOKENS_sinks_and_prefixes, decoder_attention=weights, **fields)
 
 
-def test_what_is_missing_of_a_row_falls_on_the_sink():
-    trace = decoder_sinks_and_prefixes(OWN, sinks=["decoder_attention"])
-    trace.check()
-    np.testing.assert_allclose(trace.sink("decoder_attention"), [[[0.5, 0.5, 0.25]]])
-
-
 def test_without_a_sink_such_rows_are_refused_and_it_is_told_how_to_name_one():
     assert decoder_sinks_and_prefixes(np.eye(3)[None, None]).sink("decoder_attention") is None
     with pytest.raises(
@@ -296,7 +283,10 @@ def test_without_a_sink_such_rows_are_refused_and_it_is_told_how_to_name_one():
         decoder_sinks_and_prefixes(OWN).check()
 
 
-def test_a_row_of_padding_has_no_sink():
+def test_what_is_missing_of_a_row_falls_on_the_sink_but_of_a_row_of_padding():
+    trace = decoder_sinks_and_prefixes(OWN, sinks=["decoder_attention"])
+    trace.check()
+    np.testing.assert_allclose(trace.sink("decoder_attention"), [[[0.5, 0.5, 0.25]]])
     trace = decoder_sinks_and_prefixes(OWN, sinks=("decoder_attention",), target_padding=(False, False, True))
     np.testing.assert_allclose(trace.sink("decoder_attention"), [[[0.5, 0.5, 0]]])
 

@@ -27,37 +27,44 @@ def arrays() -> dict:
     }
 
 
-def test_sizes_and_axes():
-    trace = AttentionTrace(**arrays())
-    assert (trace.num_layers, trace.num_heads) == (LAYERS, HEADS)
-    assert trace.kinds == ATTENTION_KINDS
-    assert trace.positional_encoding.shape == (TARGET, D_MODEL)  # the longer side's
-    for kind in ATTENTION_KINDS:
-        rows, columns = trace.axes(kind)
-        assert trace.attention(kind) is getattr(trace, kind)
-        assert trace.attention(kind).shape == (LAYERS, HEADS, len(rows), len(columns))
-    assert trace.axes("cross_attention") == (trace.target_tokens, trace.source_tokens)
-    assert trace.axes("decoder_attention") == (trace.target_tokens, trace.decoder_input_tokens)
-
-
 OF_A_TRANSFORMER = (
     "encoder_attention",
     "decoder_attention",
     "source_positional_encoding",
     "target_positional_encoding",
 )
+OF_A_DECODER = ("target_tokens", "decoder_input_tokens", "decoder_attention", "target_positional_encoding")
+NETWORKS = {  # name -> fields, kinds of attention, positions
+    "transformer": (arrays(), ATTENTION_KINDS, TARGET),
+    "recurrent": (arrays() | dict.fromkeys(OF_A_TRANSFORMER), ("cross_attention",), None),
+    "decoder alone": ({name: arrays()[name] for name in OF_A_DECODER}, ("decoder_attention",), TARGET),
+    "no tokens that the decoder read": (
+        {name: arrays()[name] for name in ("source_tokens", "target_tokens", "cross_attention")},
+        ("cross_attention",),
+        None,
+    ),
+}
 
 
-def test_a_recurrent_network_has_one_map_and_no_positions():
-    trace = AttentionTrace(**{**arrays(), **dict.fromkeys(OF_A_TRANSFORMER)})
-    assert trace.kinds == ("cross_attention",)
-    assert (trace.num_layers, trace.num_heads) == (LAYERS, HEADS)
-    assert trace.attention("cross_attention") is trace.cross_attention
-    assert trace.axes("cross_attention") == (trace.target_tokens, trace.source_tokens)
-    assert trace.positional_encoding is None
-    for method in (trace.attention, trace.axes):
-        with pytest.raises(ValueError, match=r"one of \('cross_attention',\), received 'encoder_attention'"):
-            method("encoder_attention")
+@pytest.mark.parametrize("name", NETWORKS)
+def test_kinds_axes_and_positions_of_each_network(name):
+    fields, kinds, positions = NETWORKS[name]
+    trace = AttentionTrace(**fields)
+    assert (trace.kinds, trace.num_layers, trace.num_heads) == (kinds, LAYERS, HEADS)
+    axes = {
+        "encoder_attention": (trace.source_tokens, trace.source_tokens),
+        "decoder_attention": (trace.target_tokens, trace.decoder_input_tokens),
+        "cross_attention": (trace.target_tokens, trace.source_tokens),
+    }
+    for kind in ATTENTION_KINDS:
+        if kind in kinds:
+            assert trace.attention(kind) is getattr(trace, kind) and trace.axes(kind) == axes[kind]
+            continue
+        for method in (trace.attention, trace.axes):
+            with pytest.raises(ValueError, match=f"received '{kind}'"):
+                method(kind)
+    encoding = trace.positional_encoding  # the longer side's
+    assert encoding is None if positions is None else encoding.shape == (positions, D_MODEL)
 
 
 def test_each_kind_has_its_own_layers_and_heads():
@@ -68,30 +75,6 @@ def test_each_kind_has_its_own_layers_and_heads():
     assert (trace.num_layers, trace.num_heads) == (6, 8)
     assert Selection("encoder_attention", head=7).heads(trace) == [(layer, 7) for layer in range(6)]
     assert len(Selection("cross_attention").heads(trace)) == LAYERS * HEADS
-
-
-def test_a_decoder_alone_has_no_source():
-    names = ("target_tokens", "decoder_input_tokens", "decoder_attention", "target_positional_encoding")
-    trace = AttentionTrace(**{name: arrays()[name] for name in names})
-    assert trace.kinds == ("decoder_attention",)
-    assert trace.positional_encoding.shape == (TARGET, D_MODEL)
-
-
-def test_a_pass_without_attention_is_none():
-    with pytest.raises(
-        TraceError, match="kinds should be at least one of encoder_attention, .* received none"
-    ):
-        AttentionTrace(source_tokens=("a",))
-
-
-def test_cross_attention_needs_no_tokens_that_the_decoder_read():
-    kept = ("source_tokens", "target_tokens", "cross_attention")
-    trace = AttentionTrace(**{name: arrays()[name] for name in kept})
-    assert trace.axes("cross_attention") == (trace.target_tokens, trace.source_tokens)
-    with pytest.raises(
-        TraceError, match=r"decoder_input_tokens should have the shape \(5,\), received \(0,\)"
-    ):
-        AttentionTrace(**{**arrays(), "decoder_input_tokens": ()})
 
 
 @pytest.mark.parametrize(
@@ -108,6 +91,7 @@ def test_cross_attention_needs_no_tokens_that_the_decoder_read():
             {"alternatives": ((),) * TARGET},
             r"alternatives\[0\] should have the shape \(2,\), received \(0,\)",
         ),
+        ({"decoder_input_tokens": ()}, r"decoder_input_tokens should have the shape \(5,\), received \(0,\)"),
         ({"alternatives": ()}, r"alternatives should have the shape \(5,\), received \(0,\)"),
     ],
 )

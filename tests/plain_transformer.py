@@ -6,7 +6,7 @@ B batch, S source, T target, L layers, H heads, Q query and K key positions, D d
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -199,6 +199,20 @@ class PlainTransformer:
         centred = x - x.mean(axis=-1, keepdims=True)
         deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + self._number(EPSILON))
         return centred / deviation * self._weights[f"{name}/gamma"] + self._weights[f"{name}/beta"]
+
+
+def plain_pass(
+    walk: ActivationWalk, features: np.ndarray, ids: tuple[Sequence[int], Sequence[int]], **changed: Any
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """(T, V) logits and the attention of an independent pass with the weights of ``walk``.
+
+    ``ids``: of source and target. ``changed``: arguments of ``PlainTransformer``.
+    """
+    weights = {f"transformer/{path}": array for path, array in walk.arrays.items()}
+    plain = PlainTransformer(walk.config, features, weights, **changed)
+    memory, read = plain.encode(pad([ids[0]]))
+    logits, written = plain.decode(pad([[START_ID, *ids[1][:-1]]]), memory)
+    return logits[0], {kind: weights[0] for kind, weights in (read | written).items()}
 
 
 class PlainNetwork(TokenNetwork):

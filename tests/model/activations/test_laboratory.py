@@ -5,10 +5,8 @@ import pytest
 
 from model import Corrector
 from model.activations.replacements import every_head
-from model.stored.folder import VOCABULARY_FILE, WEIGHTS_FILE, load_vocabulary, read_weights
-from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import Head, Intervention, KernelEdit, Node, ZeroedValue
-from tests.plain_transformer import PlainTransformer
+from tests.plain_transformer import plain_pass
 from tests.planted import CODA, COPY, RIGHT, WRONG
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
@@ -28,8 +26,8 @@ def pass_under(tiny, *interventions):
 
 
 @pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
-def test_interventions_are_those_of_an_independent_pass(tiny, tiny_folder, kind):
-    laboratory, source, target = tiny
+def test_interventions_are_those_of_an_independent_pass(tiny, tiny_corrector, kind):
+    _, source, target = tiny
     head = Head(kind, 1, 0)
     rows = np.tril(np.ones((14, 14), np.float32)) if kind == "decoder_attention" else np.ones((14, 14))
     means = {kind: np.full((2, 2, 8), 0.5, np.float32)}
@@ -42,15 +40,12 @@ def test_interventions_are_those_of_an_independent_pass(tiny, tiny_folder, kind)
         Intervention(without_source=frozenset([1, 3])),
         Intervention(without_target=frozenset([0])),  # then the first row may attend to nothing
     ]
-    found, weights = pass_under(tiny, *interventions * 2), read_weights(tiny_folder / WEIGHTS_FILE)
+    found, features = pass_under(tiny, *interventions * 2), tiny_corrector.tokenizer.features()
     for row, each in enumerate(interventions * 2):
-        features = load_vocabulary(tiny_folder / VOCABULARY_FILE).features()
-        plain = PlainTransformer(laboratory.config, features, weights, intervention=each)
-        memory, read = plain.encode(pad([source]))
-        logits, written = plain.decode(pad([[START_ID, *target[:-1]]]), memory)
-        np.testing.assert_allclose(found.logits[row], logits[0], atol=1e-4)
-        for name, attention in (read | written).items():
-            np.testing.assert_allclose(found.attention[name][row], attention[0], atol=1e-5)
+        logits, seen = plain_pass(tiny_corrector.patched, features, (source, target), intervention=each)
+        np.testing.assert_allclose(found.logits[row], logits, atol=1e-4)
+        for name, attention in seen.items():
+            np.testing.assert_allclose(found.attention[name][row], attention, atol=1e-5)
 
 
 def test_nothing_is_remembered_of_an_intervention(tiny, tiny_corrector):

@@ -10,7 +10,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from model.activations.replacements import Rows, intervened, replacements_of
 from model.activations.walk import ActivationWalk
-from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import (
     ATTENTIONS,
     Intervention,
@@ -20,7 +19,7 @@ from model.trace.interventions import (
     every_node,
     tap,
 )
-from tests.plain_transformer import PlainTransformer
+from tests.plain_transformer import plain_pass
 from tests.random_weights import equal_networks
 
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
@@ -41,11 +40,6 @@ def ids(tiny_tokenizer):
     return tiny_tokenizer.encode_source(SOURCE), tiny_tokenizer.encode_target(TARGET)
 
 
-def logits_of(plain, ids) -> np.ndarray:
-    memory, _ = plain.encode(pad([ids[0]]))
-    return plain.decode(pad([[START_ID, *ids[1][:-1]]]), memory)[0][0, -1]
-
-
 def values(node: Node, seed: int = 0) -> np.ndarray:
     size = WIDTH if node.head is None else WIDTH // HEADS
     return np.random.default_rng((seed, NODES.index(node))).normal(size=size).astype(np.float32)
@@ -56,14 +50,8 @@ def test_a_replaced_part_is_what_an_independent_pass_makes_of_it(networks, ids):
     sets = [[node] for node in NODES] + [NODES[:5], NODES[3:], NODES]
     answered = patched.passes(*ids, [tuple(Patch.of(node, values(node)) for node in each) for each in sets])
     for each, logits in zip(sets, answered.logits, strict=True):
-        other = PlainTransformer(
-            plain.config, plain._features, with_name(plain), {node: values(node) for node in each}
-        )
-        np.testing.assert_allclose(logits, logits_of(other, ids), atol=1e-4)
-
-
-def with_name(plain) -> dict[str, np.ndarray]:
-    return {f"transformer/{path}": array for path, array in plain._weights.items()}
+        expected, _ = plain_pass(patched, plain._features, ids, instead={node: values(node) for node in each})
+        np.testing.assert_allclose(logits, expected[-1], atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +134,8 @@ def test_the_whole_stream_of_another_sentence_makes_it_that_sentence(networks, i
     other = tiny_tokenizer.encode_source(SOURCE[::-1]), ids[1]
     stream = patched.taps(*other, ["encoder_residual"])["encoder_residual"][place]
     answered = patched.passes(*ids, [(Patch("encoder_residual", place, stream),)]).logits[0]
-    np.testing.assert_allclose(answered, logits_of(plain, other), atol=1e-4)
+    expected, _ = plain_pass(patched, plain._features, other)
+    np.testing.assert_allclose(answered, expected[-1], atol=1e-4)
 
 
 def test_variations_have_the_patches_of_the_base_too(networks, ids):

@@ -20,9 +20,8 @@ from model.analysis.contrasts import CleanRun, Edit, edits_of
 from model.analysis.patching import CorruptedRun, corrupted_by_correction, corrupted_by_exchange
 from model.analysis.path_patching import Character, attribution_graph, circuit_edges
 from model.text.changes import find_changes
-from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import every_node
-from tests.plain_transformer import PlainTransformer
+from tests.plain_transformer import plain_pass
 from tests.planted import CARRY, CAUSE, COPY, EDIT, MARK, RIGHT, ROW, WRITER, WRONG
 
 PLANTED = (MARK, CARRY, WRITER)
@@ -115,22 +114,10 @@ def test_the_edges_are_the_chain_that_was_planted(planted_circuit, circuit):
     assert [edge.nats for edge in found.largest(4)] == sorted((edge.nats for edge in large), reverse=True)
 
 
-def independent(corrector, network, kept, ablation) -> np.ndarray:
-    """Logits of the last row of a pass in which all but ``kept`` are taken away:
-
-    NumPy's other implementation.
-    """
-    nodes = every_node(network.config.num_layers, network.config.num_heads)
-    weights = {f"transformer/{path}": array for path, array in network.arrays.items()}
-    taken = {node: ablation.nodes[node] for node in nodes if node not in kept}
-    plain = PlainTransformer(network.config, corrector.tokenizer.features(), weights, taken)
-    memory, _ = plain.encode(pad([corrector.tokenizer.encode_source(WRONG)]))
-    return plain.decode(pad([[START_ID, *corrector.tokenizer.encode_target(RIGHT)[:ROW]]]), memory)[0][0, -1]
-
-
 def test_an_independent_pass_says_the_same(planted_circuit, circuit):
-    network = planted_circuit.patched
-    ablation = corpus_means(network, planted_circuit.tokenizer)
+    network, tokenizer = planted_circuit.patched, planted_circuit.tokenizer
+    ids = tokenizer.encode_source(WRONG), tokenizer.encode_target(RIGHT)
+    ablation = corpus_means(network, tokenizer)
     contrast, added = circuit.contrast, circuit.score - circuit.empty
     sets = {
         circuit.faithfulness: circuit.members,
@@ -139,8 +126,9 @@ def test_an_independent_pass_says_the_same(planted_circuit, circuit):
         circuit.growth[1]: circuit.nodes[:2],
     }
     for share, kept in sets.items():
-        logits = independent(planted_circuit, network, kept, ablation)
-        score = logits[contrast.written] - logits[contrast.instead]
+        taken = {node: ablation.nodes[node] for node in network.nodes if node not in kept}
+        logits, _ = plain_pass(network, tokenizer.features(), ids, instead=taken)
+        score = logits[ROW, contrast.written] - logits[ROW, contrast.instead]
         assert share == pytest.approx((score - circuit.empty) / added, abs=1e-4)
 
 

@@ -26,10 +26,15 @@ from tests.planted import CAUSE, CODA, EDIT, FEED_FORWARD, RIGHT, ROW, WRITER, W
 
 
 @pytest.fixture(scope="module")
-def receipts(planted_writer):
+def explanation(planted_writer):
     found = verified_explanation(planted_writer, EDIT)
     assert found.contrast.written_token == "먹" and found.score > 0
-    return {each.name: each for each in found.claims}
+    return found
+
+
+@pytest.fixture(scope="module")
+def receipts(explanation):
+    return {each.name: each for each in explanation.claims}
 
 
 def test_no_claim_is_without_a_receipt(receipts):
@@ -159,9 +164,10 @@ def test_a_loss_is_compared_with_those_without_random_parts(planted_writer, rece
         assert claim.holds == (claim.facts["p"] < LEVEL)
 
 
-def test_the_circuit_is_that_of_find_circuit_with_its_reference_and_p_value(planted_writer):
-    explanation, circuit = verified_explanation(planted_writer, EDIT), find_circuit(planted_writer, EDIT)
-    (claim,) = (each for each in explanation.claims if each.name == "circuit")
+def test_the_circuit_is_that_of_find_circuit_with_its_reference_and_p_value(
+    planted_writer, explanation, receipts
+):
+    claim, circuit = receipts["circuit"], find_circuit(planted_writer, EDIT)
     assert explanation.reference == circuit.reference == "mean of 32 sentences"
     assert claim.facts["members"] == len(circuit.members) and claim.facts["draws"] == len(circuit.random)
     assert claim.facts["p"] == circuit.p and claim.holds == (circuit.p < LEVEL)

@@ -134,17 +134,6 @@ def tiny(tiny_corrector):
     return tiny_corrector.patched, *tiny_corrector._encode(SENTENCE, TARGET)
 
 
-def test_what_attention_adds_sums_to_its_output(tiny, tiny_corrector):
-    walk, source, target = tiny
-    insides = insides_of(*tiny)
-    block = tiny_corrector._network.keras.network.decoder_blocks[1]
-    added = added_vectors(insides, "cross_attention", 1).sum(axis=1)
-    memory = walk.taps(source, target, ["memory"])["memory"][None]
-    entered = block.arounds["cross_attention"].enter(insides.entering["cross_attention"][1][None])
-    output, _ = block.attentions["cross_attention"](entered, memory)
-    np.testing.assert_allclose(added + insides.output_biases["cross_attention"][1], output[0], atol=1e-4)
-
-
 def test_alti_shares_sum_to_one_with_either_normalisation(tiny):
     insides = insides_of(*tiny)
     for scales in (None, {kind: np.ones((2, 16)) for kind in insides.attention}):
@@ -176,9 +165,3 @@ def test_a_network_is_asked_by_the_methods_that_it_has_the_abilities_for():
     contrast = contrast_of_edit(own, Edit(own_model.WRONG, own_model.RIGHT, change))
     with pytest.raises(ValueError, match="received 'rollout'"):
         contribution(own, Edit(own_model.WRONG, own_model.RIGHT, contrast), "rollout")
-
-
-def test_an_unknown_method_is_named(planted):
-    contrast = contrast_of_row(planted, WRONG, RIGHT, 0)
-    with pytest.raises(ValueError, match="received 'guessing'"):
-        contribution(planted, Edit(WRONG, RIGHT, contrast), "guessing")

@@ -1,18 +1,16 @@
 """Estimates of effects are exact derivatives, and those of a node's edges sum to that of the node."""
 
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from model.activations.walk import ActivationWalk
 from model.adapters.own_stream import Built, OwnStream
-from model.analysis import attribution_patching, contrast_of_edit, corpus_means, edits_of
+from model.analysis import attribution_patching, corpus_means, edits_of
 from model.analysis.ablation import node_effects
 from model.analysis.contrasts import CleanRun
-from model.text.tokenizer import START_ID, pad
-from tests.plain_transformer import PlainTransformer
+from tests.plain_transformer import plain_pass
 from tests.planted import CARRY, MARK, RIGHT, WRITER, WRONG
 
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
@@ -28,13 +26,10 @@ def means(corrector):
 def derivative(corrector, node, lost) -> float:
     """Of the score towards ``lost``, by a complex step in NumPy's other implementation."""
     network, run = corrector.patched, CleanRun(corrector, EDIT)
-    weights = {f"transformer/{path}": array for path, array in network.arrays.items()}
     moved = run.taps([node.tap])[node.tap][node.place] + 1j * SMALL * lost
-    features = corrector.tokenizer.features()
-    plain = PlainTransformer(network.config, features, weights, {node: moved}, dtype=np.complex128)
-    memory, _ = plain.encode(pad([run.ids[0]]))
-    logits = plain.decode(pad([[START_ID, *run.ids[1][:-1]]]), memory)[0][0, -1]
-    return float((logits[run.contrast.written] - logits[run.contrast.instead]).imag / SMALL)
+    features, changed = corrector.tokenizer.features(), {"instead": {node: moved}, "dtype": np.complex128}
+    logits, _ = plain_pass(network, features, run.ids, **changed)
+    return float((logits[-1, run.contrast.written] - logits[-1, run.contrast.instead]).imag / SMALL)
 
 
 def test_an_estimate_is_the_derivative_towards_the_ablation(corrector, means):
@@ -59,11 +54,6 @@ def test_the_planted_nodes_have_the_largest_estimates(planted_circuit):
     assert (one.method, five.method) == ("attribution patching (estimate)", "EAP-IG over 5 steps (estimate)")
     exact = node_effects(planted_circuit, edit).total
     np.testing.assert_allclose(one.exact, [exact[one.nodes.index(node)] for node in one.checked], atol=1e-4)
-    contrast = contrast_of_edit(planted_circuit, edit)
-    metric = replace(edit, metric=lambda logits: logits[:, contrast.written] - logits[:, contrast.instead])
-    for steps, known in ((1, one), (5, five)):
-        found = attribution_patching(planted_circuit, metric, steps=steps)
-        np.testing.assert_allclose(found.total, known.total, atol=1e-3)
 
 
 def test_the_gradient_of_an_unknown_function_comes_from_its_values(corrector):

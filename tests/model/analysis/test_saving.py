@@ -46,6 +46,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.parametrize("network", [True], indirect=True, ids=["norm first"])
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_saved_result_is_the_same_when_loaded(name, corrector, tmp_path):
     (edit,) = edits_of(*TEXTS)
@@ -69,6 +70,7 @@ def test_a_folder_that_names_other_classes_is_refused(tmp_path):
             load(tmp_path)
 
 
+@pytest.mark.parametrize("network", [True], indirect=True, ids=["norm first"])
 def test_a_correction_is_pickled_with_the_trace_of_its_text(corrector):
     correction = corrector.correct("밥을 머거요. 안녕.")
     found = pickle.loads(pickle.dumps(correction))

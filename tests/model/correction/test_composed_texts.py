@@ -77,36 +77,34 @@ def test_a_change_against_the_evidence_is_seen():
     assert not list(no_evidence_against(prose(text), corrected(text, change(text, "엄마께", "엄하게"))))
 
 
+BESIDE_A_SPAN = (
+    ComposedPart(0, "안되요", "prose"),
+    ComposedPart(3, " ", "mark"),
+    ComposedPart(4, "#할수있다", "hashtag"),
+)
+MARKED_UP = (
+    ComposedPart(0, "<b>", "mark-up"),
+    ComposedPart(3, "안되요", "prose"),
+    ComposedPart(6, "</b>", "mark-up"),
+)
+
+
 @pytest.mark.parametrize(
-    ("wrong", "right", "at", "violated"),
+    ("parts", "wrong", "right", "at", "violated"),
     [
-        ("안되요", "안 돼요", 0, False),  # the prose
-        ("할수있다", "할 수 있다", 5, True),  # the hashtag
-        ("", " ", 6, True),  # inside it
-        (" ", "", 3, True),  # prose joined to it
-        ("", " ", 3, False),
+        (BESIDE_A_SPAN, "안되요", "안 돼요", 0, False),  # the prose
+        (BESIDE_A_SPAN, "할수있다", "할 수 있다", 5, True),  # the hashtag
+        (BESIDE_A_SPAN, "", " ", 6, True),  # inside it
+        (BESIDE_A_SPAN, " ", "", 3, True),  # prose joined to it
+        (BESIDE_A_SPAN, "", " ", 3, False),
+        (MARKED_UP, "안되요", "안 돼요", 3, False),
+        (MARKED_UP, "안되요", "안 돼요 ", 3, True),  # a space before a tag
     ],
 )
-def test_a_change_of_a_protected_span_is_seen(wrong, right, at, violated):
-    parts = (
-        ComposedPart(0, "안되요", "prose"),
-        ComposedPart(3, " ", "mark"),
-        ComposedPart(4, "#할수있다", "hashtag"),
-    )
-    text = ComposedText("beside_a_span", parts)
+def test_a_change_of_a_protected_span_is_seen(parts, wrong, right, at, violated):
+    text = ComposedText("made", parts)
     correction = corrected(text.text, change(text.text, wrong, right, at=at))
     assert bool(list(protected_spans_stay(text, correction))) == violated
-
-
-def test_a_space_before_a_tag_is_seen():
-    parts = (
-        ComposedPart(0, "<b>", "mark-up"),
-        ComposedPart(3, "안되요", "prose"),
-        ComposedPart(6, "</b>", "mark-up"),
-    )
-    text = ComposedText("marked_up", parts)
-    assert not list(protected_spans_stay(text, corrected(text.text, change(text.text, "안되요", "안 돼요"))))
-    assert list(protected_spans_stay(text, corrected(text.text, change(text.text, "안되요", "안 돼요 "))))
 
 
 @pytest.mark.parametrize(("wrong", "right"), [("\n", " "), ("*", "-"), (".", ""), (".", ". 그.")])

@@ -241,20 +241,27 @@ def test_a_folder_without_snapshots_is_named():
         growing_network(ASSETS / "seq2seq")
 
 
-def test_other_snapshots_are_another_network(tmp_path):
-    folder = tmp_path / "growing"
-    shutil.copytree(FOLDER, folder)
-    network = growing_network(folder)
+@pytest.fixture
+def grown(tmp_path):
+    """The model with its first and its two last snapshots."""
+    folder = shutil.copytree(FOLDER, tmp_path / "growing")
+    for step in snapshot_steps(folder)[1:-2]:
+        weights_path(folder, step).unlink()
+    return folder
+
+
+def test_other_snapshots_are_another_network(grown):
+    folder, network = grown, growing_network(grown)
     assert growing_network(folder) is network
     *_, last = snapshot_steps(folder)
     weights_path(folder, last).unlink()
     assert growing_network(folder).steps == network.steps[:-1]
 
 
-def test_keras_and_graphs_grow_up_alike(monkeypatch):
-    found = GrowingNetwork(FOLDER).answers(TEXT)
+def test_keras_and_graphs_grow_up_alike(grown, monkeypatch):
+    found = GrowingNetwork(grown).answers(TEXT)
     monkeypatch.setenv("ATTENTION_BACKEND", "keras")
-    expected = GrowingNetwork(FOLDER).answers(TEXT)
+    expected = GrowingNetwork(grown).answers(TEXT)
     assert [(each.step, each.text) for each in found] == [(each.step, each.text) for each in expected]
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one.trace.cross_attention, other.trace.cross_attention, atol=1e-5)

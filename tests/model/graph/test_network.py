@@ -30,7 +30,7 @@ SHIPPED = ("transformer", "seq2seq", "growing-up")
 def sentences():
     """Everyday sentences with errors of all kinds."""
     rng = random.Random(43)
-    return [make_pair(everyday_sentence(rng), rng).wrong for _ in range(60)]
+    return [make_pair(everyday_sentence(rng), rng).wrong for _ in range(30)]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_corrections_are_those_of_keras(name, sentences, in_keras):
     assert (corrector.fingerprint, corrector.config) == (other.fingerprint, other.config)
     assert corrector.num_parameters == other.num_parameters
     assert corrector.weight_sizes() == other.weight_sizes()
-    for pair in zip(*(each.correct_batch(sentences[:10]) for each in (corrector, other)), strict=True):
+    for pair in zip(*(each.correct_batch(sentences[:5]) for each in (corrector, other)), strict=True):
         assert_same(*pair)
     np.testing.assert_allclose(corrector.embeddings("가나"), other.embeddings("가나"), atol=1e-6)
 

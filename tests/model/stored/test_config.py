@@ -26,37 +26,25 @@ def test_what_both_kinds_tell_of_their_attention():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("config", "settings", "message"),
     [
-        ({"d_model": 10, "num_heads": 4}, "10 and 4"),
-        ({"num_layers": 0}, "num_layers .* received 0"),
-        ({"dff": 2.5}, r"dff .* received 2\.5"),
-        ({"num_heads": True}, "num_heads .* received True"),
-        ({"max_length": "long"}, "max_length .* received 'long'"),
-        ({"dropout_rate": 1.0}, r"dropout_rate .* received 1\.0"),
-        ({"dropout_rate": float("nan")}, "dropout_rate .* received nan"),
-        ({"norm_first": "yes"}, "norm_first .* received 'yes'"),
+        (TransformerConfig, {"d_model": 10, "num_heads": 4}, "10 and 4"),
+        (TransformerConfig, {"num_layers": 0}, "num_layers .* received 0"),
+        (TransformerConfig, {"dff": 2.5}, r"dff .* received 2\.5"),
+        (TransformerConfig, {"num_heads": True}, "num_heads .* received True"),
+        (TransformerConfig, {"max_length": "long"}, "max_length .* received 'long'"),
+        (TransformerConfig, {"dropout_rate": 1.0}, r"dropout_rate .* received 1\.0"),
+        (TransformerConfig, {"dropout_rate": float("nan")}, "dropout_rate .* received nan"),
+        (TransformerConfig, {"norm_first": "yes"}, "norm_first .* received 'yes'"),
+        (Seq2SeqConfig, {"d_model": 7}, "d_model should be even, received 7"),
+        (Seq2SeqConfig, {"num_layers": True}, "num_layers .* received True"),
+        (Seq2SeqConfig, {"vocab_size": None}, "vocab_size .* received None"),
+        (Seq2SeqConfig, {"minimum_confidence": 1.5}, r"minimum_confidence .* received 1\.5"),
     ],
 )
-def test_values_that_cannot_work_are_refused_with_what_was_received(settings, message):
+def test_values_that_cannot_work_are_refused_with_what_was_received(config, settings, message):
     with pytest.raises(ValueError, match=message):
-        TransformerConfig(**{"vocab_size": 50, **settings})
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"d_model": 7}, "d_model should be even, received 7"),
-        ({"d_model": 0}, "d_model .* received 0"),
-        ({"num_layers": True}, "num_layers .* received True"),
-        ({"vocab_size": None}, "vocab_size .* received None"),
-        ({"dropout_rate": -0.1}, r"dropout_rate .* received -0\.1"),
-        ({"minimum_confidence": 1.5}, r"minimum_confidence .* received 1\.5"),
-    ],
-)
-def test_a_recurrent_network_is_checked_in_the_same_words(settings, message):
-    with pytest.raises(ValueError, match=message):
-        Seq2SeqConfig(**{"vocab_size": 50, **settings})
+        config(**{"vocab_size": 50, **settings})
 
 
 def test_unknown_and_missing_settings_are_named():

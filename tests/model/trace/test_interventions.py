@@ -19,7 +19,8 @@ from tests.random_weights import equal_networks
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 
 
-SOURCE_IDS, WRITTEN_IDS = np.array([5, 9, 7, 12, 30, 6, 4, 3]), np.array([8, 6, 11, 14, 9, 3])
+# 200 and 5000 are syllables outside the vocabulary, which have a meaning by their jamo alone.
+SOURCE_IDS, WRITTEN_IDS = np.array([5, 9, 200, 12, 30, 5000, 4, 3]), np.array([8, 6, 11, 14, 9, 3])
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["norm first", "norm last"])

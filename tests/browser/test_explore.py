@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Locator, expect
 
 from model.trace.trace import AttentionTrace, Selection
+from tests.browser.boxes import box
 from tests.browser.site_pages import visiting
 from tests.browser.visit import CELLS, serious_violations
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
@@ -210,8 +211,8 @@ def test_two_stand_side_by_side_and_a_token_stays_text(show):
     trace = AttentionTrace(source_tokens=(NASTY, "b"), encoder_attention=even)
     frame = show(explore([trace, TRACE], names=[NASTY, "two"]))
     expect(frame.locator(".explore h2")).to_have_text([NASTY, "two"])
-    tops = {round(box["y"]) for box in (lens.bounding_box() for lens in frame.locator(".explore").all())}
-    assert len(tops) == 1
+    page = frame.owner.page
+    assert len({round(box(page, each).top) for each in frame.locator(".explore").all()}) == 1
     assert frame.locator("img").count() == 0
 
 

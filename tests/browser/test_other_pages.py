@@ -3,10 +3,11 @@
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box, outside
 from tests.browser.test_sentences import LONG
+from tests.browser.visit import settle, wait_for
 from ui.wording import table
 
 HEIGHTS = {1366: 768, 1920: 1080, 390: 844}
@@ -36,25 +37,89 @@ def test_the_picture_is_in_the_first_screen_and_nothing_lies_over_a_heading(look
         else:
             assert picture.bottom <= height
         assert page.evaluate(COVERED) == [], width
+    if (name, language) in ALSO:
+        page.set_viewport_size({"width": 1366, "height": 768})
+        settle(page)
+        ALSO[name, language](page)
+
+
+def expect_controls_in_line(page: Page, *controls: str) -> None:
+    one, other = (box(page, f".st-key-control_{name} label") for name in controls)
+    assert abs(one.top - other.top) <= 1
+
+
+def expect_heads_in_one_look(page: Page) -> None:
+    assert outside(page, *(f".st-key-{name} .plot" for name in ("heads_map", "heads_pruning"))) == []
+    expect_controls_in_line(page, "heads_by", "heads_at")
+
+
+def expect_rows_in_line(page: Page) -> None:
+    """Those of the three masks."""
+    tops = page.evaluate(
+        """() => [...document.querySelectorAll(".js-plotly-plot")].slice(0, 3).map(figure =>
+          [...figure.querySelectorAll(".ytick text")]
+            .map(label => Math.round(label.getBoundingClientRect().top)))"""
+    )
+    assert len(tops[0]) > 5
+    assert tops[0] == tops[1] == tops[2]
+
+
+def expect_a_narrow_root(page: Page) -> None:
+    """Else its bar hangs in the air."""
+    wide, narrow = page.evaluate(
+        """async () => {
+          await document.fonts.load("100px 'Noto Sans KR'", "√가");
+          const pen = document.createElement("canvas").getContext("2d");
+          pen.font = "100px 'Noto Sans KR'";
+          return ["가", "√"].map(sign => pen.measureText(sign).width);
+        }"""
+    )
+    assert narrow < 0.7 * wide
+
+
+def expect_wide_folded_figures(page: Page) -> None:
+    """They are drawn when they are opened."""
+    page.get_by_text("Training and its commands", exact=True).click()
+    page.locator('[class*="st-key-training"] .js-plotly-plot').first.scroll_into_view_if_needed()
+    page.wait_for_function(
+        """() => {
+          const figures = [...document.querySelectorAll(".js-plotly-plot")];
+          const last = figures[figures.length - 1];
+          return last.querySelector(".main-svg")?.getBoundingClientRect().width > 800;
+        }"""
+    )
+
+
+ALSO = {
+    ("heads", "ko"): expect_heads_in_one_look,
+    ("masks", "en"): expect_rows_in_line,
+    ("calculation", "en"): expect_a_narrow_root,
+    ("model", "en"): expect_wide_folded_figures,
+}
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_lies_over_a_heading_in_a_lecture(look_at, name):
-    assert look_at(f"{name}?lecture=1", width=1366).evaluate(COVERED) == []
+    page = look_at(f"{name}?lecture=1", width=1366)
+    assert page.evaluate(COVERED) == []
+    if name == "masks":
+        page.set_viewport_size({"width": 1920, "height": 1080})
+        settle(page)
+        expect_rows_in_line(page)
 
 
+def test_labels_in_one_line_stand_at_one_height(look_at):
+    expect_controls_in_line(look_at("laboratory?experiment=fork", width=1366), "fork_step", "fork_token")
+
+
+SNAPSHOTS = "growing?sentence=나 낼 학교 못갈거같애 감기걸렷어"
 STEPS = ("of-candidates", "of-decision", "of-source", "of-self")
 
 
 @pytest.mark.parametrize(
     ("path", "width", "shown"),
     [
-        (
-            "growing?",
-            1366,
-            [f".st-key-{name} .plot" for name in ("growing_heads", "growing_map", "growing_curves")],
-        ),
-        ("heads?", 1366, [f".st-key-{name} .plot" for name in ("heads_map", "heads_pruning")]),
+        (SNAPSHOTS, 1366, [f".st-key-growing_{part} .plot" for part in ("heads", "map", "curves")]),
         *(
             (f"?lecture=1&view=steps&{urlencode(asked)}", width, [f".steps .{part}" for part in STEPS])
             for asked in (
@@ -71,62 +136,12 @@ def test_one_look_takes_in_every_picture_and_all_parts_of_a_step(look_at, path, 
 
 
 def test_a_phone_shows_the_whole_texts_of_the_snapshots(look_at):
-    table = look_at("growing?sentence=나 낼 학교 못갈거같애 감기걸렷어", width=390).locator(
-        ".st-key-growing_texts"
-    )
-    assert table.locator(".numbers").evaluate("table => table.scrollWidth <= table.clientWidth")
-
-
-@pytest.mark.parametrize(("path", "width"), [("masks?lang=en", 1366), ("masks?lecture=1", 1920)])
-def test_the_rows_of_the_three_masks_stand_at_the_same_heights(look_at, path, width):
-    page = look_at(path, width=width)
-    tops = page.evaluate(
-        """() => [...document.querySelectorAll(".js-plotly-plot")].slice(0, 3).map(figure =>
-          [...figure.querySelectorAll(".ytick text")]
-            .map(label => Math.round(label.getBoundingClientRect().top)))"""
-    )
-    assert len(tops[0]) > 5
-    assert tops[0] == tops[1] == tops[2]
-
-
-@pytest.mark.parametrize(
-    ("path", "controls"),
-    [("heads", ("heads_by", "heads_at")), ("laboratory?experiment=fork", ("fork_step", "fork_token"))],
-)
-def test_labels_in_one_line_stand_at_one_height(look_at, path, controls):
-    page = look_at(path, width=1366)
-    one, other = (box(page, f".st-key-control_{name} label") for name in controls)
-    assert abs(one.top - other.top) <= 1
-
-
-def test_the_root_sign_is_narrow_so_that_its_bar_does_not_hang_in_the_air(look_at):
-    page = look_at("calculation?lang=en")
-    wide, narrow = page.evaluate(
-        """async () => {
-          await document.fonts.load("100px 'Noto Sans KR'", "√가");
-          const pen = document.createElement("canvas").getContext("2d");
-          pen.font = "100px 'Noto Sans KR'";
-          return ["가", "√"].map(sign => pen.measureText(sign).width);
-        }"""
-    )
-    assert narrow < 0.7 * wide
-
-
-def test_folded_figures_are_as_wide_as_others_once_opened(open_page):
-    page = open_page("model?lang=en", width=1366)
-    page.get_by_text("Training and its commands", exact=True).click()
-    page.locator('[class*="st-key-training"] .js-plotly-plot').first.scroll_into_view_if_needed()
-    page.wait_for_function(
-        """() => {
-          const figures = [...document.querySelectorAll(".js-plotly-plot")];
-          const last = figures[figures.length - 1];
-          return last.querySelector(".main-svg").getBoundingClientRect().width > 800;
-        }"""
-    )
+    numbers = look_at(SNAPSHOTS, width=390).locator(".st-key-growing_texts .numbers")
+    assert numbers.evaluate("table => table.scrollWidth <= table.clientWidth")
 
 
 @pytest.mark.parametrize(("path", "key"), [("table", "table_file"), ("trace?lang=en", "trace_file")])
-def test_the_control_for_files_speaks_the_visitors_language(open_page, path, key):
+def test_the_control_for_files_speaks_the_visitors_language_and_refuses_files(open_page, path, key):
     words = table("en" if "en" in path else "ko")
     page = open_page(path, width=390)
     control = page.locator(f".st-key-{key}")
@@ -134,22 +149,17 @@ def test_the_control_for_files_speaks_the_visitors_language(open_page, path, key
     said = "e => [...e.querySelectorAll('*'), e].map(one => getComputedStyle(one, '::after').content).join()"
     limits = words["upload_limits"].split("·")[0].format(megabytes=20)
     assert limits in control.evaluate(said)
-    assert control.locator("button p").first.evaluate("e => getComputedStyle(e).fontSize") == "0px"
+    expect(control.locator("button p").first).to_have_css("font-size", "0px")
     types = {"table_file": "CSV, TXT, XLSX, DOCX, HWPX", "trace_file": "NPZ"}[key]
     refused = words["upload_refused"].format(megabytes=20, types=types)
     assert refused not in control.evaluate(said)
+    found, invalid = page.locator(".stDataFrame"), control.locator("[aria-invalid=true]")
+    if path == "table":
+        file = {"name": "a.txt", "mimeType": "text/plain", "buffer": "밥을 머거요.".encode()}
+        control.locator("input").set_input_files(file)
+        expect(found).to_be_visible()
     control.locator("input").set_input_files({"name": "a.exe", "mimeType": "", "buffer": b"x"})
-    expect(control.locator("[aria-invalid=true]")).to_be_visible()
-    assert refused in control.evaluate(said)
-
-
-def test_what_an_earlier_file_gave_is_hidden_under_a_refused_one(open_page):
-    page = open_page("table")
-    control, found = page.locator(".st-key-table_file"), page.locator(".stDataFrame")
-    file = {"name": "a.txt", "mimeType": "text/plain", "buffer": "밥을 머거요.".encode()}
-    control.locator("input").set_input_files(file)
-    expect(found).to_be_visible()
-    control.locator("input").set_input_files({"name": "a.pdf", "mimeType": "", "buffer": b"x"})
-    expect(control.locator("[aria-invalid=true]")).to_be_visible()
-    expect(found).to_be_hidden()
+    expect(invalid).to_be_visible()
+    wait_for(page, lambda: control.evaluate(said), lambda text: refused in text)
+    expect(found.first).to_be_hidden()  # what an earlier file gave
     expect(control.locator("[role=alert]")).to_have_css("visibility", "hidden")  # English alone

@@ -4,14 +4,14 @@ The older network beside the Transformer: chosen in the settings, it answers for
 """
 
 import unicodedata
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
-import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 from model.tables.correcting import TableCounts, correct_rows
 from model.tables.rows import TableRow
 from model.text.tokenizer import normalise
+from tests.browser.boxes import box
 from tests.browser.visit import (
     cell,
     changed_words,
@@ -25,6 +25,7 @@ from tests.browser.visit import (
     settle,
     text_area,
     toggle,
+    wait_for,
     wait_until,
     write,
 )
@@ -46,8 +47,9 @@ def test_typing_a_sentence_shows_its_correction_and_its_attention(open_page, cor
     correction = corrector.correct(SENTENCE)
     assert correction.text != SENTENCE
     expect_corrected(page, SENTENCE, correction.text)
-    bold = "".join(page.locator(".corrected ins b").all_inner_texts())
-    assert bold == "".join(change.right for change in correction.changes)
+    bold = page.locator(".corrected ins b")
+    changed = "".join(change.right for change in correction.changes)
+    wait_until(page, lambda: "".join(bold.all_inner_texts()), changed)
     layers, heads = corrector.config.num_layers, corrector.config.num_heads
     choose(page, "layer", "1")
     for number, (option, kind) in enumerate(KINDS.items()):
@@ -67,28 +69,57 @@ def test_axes_carry_the_tokens_and_the_hover_the_weight(open_page, corrector):
     page = open_page("?kind=cross_attention&layer=1&head=1")
     trace = corrector.correct(FIRST_EXAMPLE).trace
     expect_heatmap(page, trace.cross_attention[0, 0])
-    rows = page.locator(f"{figure('heatmap')} .ytick").all_text_contents()
-    columns = page.locator(f"{figure('heatmap')} .xtick").all_text_contents()
-    assert rows == list(trace.target_tokens)
-    assert columns == list(trace.source_tokens)
-    row, column = len(rows) // 2, 2
+    for axis, tokens in (("y", trace.target_tokens), ("x", trace.source_tokens)):
+        ticks = page.locator(f"{figure('heatmap')} .{axis}tick")
+        wait_until(page, ticks.all_text_contents, list(tokens))
+    row, column = len(trace.target_tokens) // 2, 2
     page.mouse.move(*cell(page, row, column))
     hover = page.locator(f"{figure('heatmap')} .hoverlayer")
     expect(hover).to_contain_text(f"{trace.cross_attention[0, 0, row, column]:.3f}")
     expect(hover).to_contain_text(f"{row + 1}: {trace.target_tokens[row]}")
 
 
-def test_a_word_typed_in_the_english_layout_is_made_by_a_press(open_page):
-    text = "지금 rkrh 있어."
-    page = open_page(f"?sentence={quote(text)}")
+def open_text(open_page, text: str, **how) -> Page:
+    return open_page(f"?{urlencode({'sentence': text})}", **how)
+
+
+def test_what_was_typed_is_shown_as_it_is_with_its_spaces_direction_and_layout(open_page):
+    page = open_text(open_page, "나는 할수 있다. 천천 히 간다.")
+    before = "each => getComputedStyle(each, '::before').content"
+    for place, mark in (("ins .gap", "∨"), ("ins .closed", "⌒")):
+        assert mark in page.locator(f".corrected {place}").evaluate(before), place
+    lines = page.locator(".corrected del").evaluate_all(
+        "all => all.flatMap(each => [each, ...each.children])"
+        ".map(each => getComputedStyle(each).textDecorationLine)"
+    )
+    assert lines and "line-through" not in lines
+
+    # A character that turns the direction of writing turns only what was typed.
+    text_area(page).fill("\u202e거러가요.")
+    expect(page.locator(".corrected del")).to_contain_text(["거러"])
+    settle(page)
+    typed, arrow, right = (box(page, f".corrected {part}").right for part in ("del b", "del", "ins"))
+    assert typed + 10 < arrow < right
+
+    text = "<img src=x onerror=\"document.title='hacked'\"> **고갱님** <b>$x$</b> &amp;"
+    text_area(page).fill(text)
+    expect_settings(page, sentence=text)
+    expect(page.locator(".corrected")).to_contain_text(text.split()[0])
+    expect(page.locator("img[src=x]")).to_have_count(0)
+    assert page.title() != "hacked"
+    expect(page.locator(".stMain strong", has_text="고갱님")).to_have_count(0)
+    expect(page.locator(".corrected b", has_text="$x$")).to_have_count(0)
+
+    text = "지금 rkrh 있어."  # the English layout
+    text_area(page).fill(text)
     expect_corrected(page, text, text)
     page.locator(".corrected .offer").click()
     expect_corrected(page, text, "지금 가고 있어.")
     expect_settings(page, accepted="3-7")
 
 
-def test_the_reason_stands_in_a_card_beside_the_pressed_word_by_mouse_and_keyboard(open_page):
-    page = open_page(f"?sentence={quote(MISSPELT)}")
+def test_the_reason_stands_in_a_card_and_all_changes_are_listed_by_mouse_and_keyboard(open_page):
+    page = open_text(open_page, MISSPELT)
     card = page.locator(".correction .card")
     expect(card).to_be_hidden()
     changed_words(page).first.click()
@@ -115,9 +146,24 @@ def test_the_reason_stands_in_a_card_beside_the_pressed_word_by_mouse_and_keyboa
     expect_corrected(page, MISSPELT, "며칠 뒤에 할 수 있어요.")
     expect(changed_words(page).nth(1)).to_be_focused()
 
+    count, entries = page.locator(".correction .count"), page.locator(".correction .entry")
+    listed = page.locator(".correction .list")
+    expect(count).to_contain_text("고친 곳 2")
+    count.click()
+    expect(entries).to_have_count(2)
+    page.locator(".correction .none").click()
+    expect_corrected(page, MISSPELT, MISSPELT)
+    expect(listed).to_be_hidden()
+    count.click()
+    expect(entries).to_have_count(2)  # what is not corrected now
+    expect(page.locator(".correction .none")).to_have_count(0)  # nothing is left to undo
+    page.locator(".correction .all").click()
+    expect_corrected(page, MISSPELT, "며칠 뒤에 할 수 있어요.")
+    expect(listed).to_be_hidden()
+
 
 def test_an_own_word_stays_in_the_browser_and_is_left_alone_in_the_next_session(open_page):
-    page = open_page(f"?sentence={quote(MISSPELT)}")
+    page = open_text(open_page, MISSPELT)
     changed_words(page).first.click()
     page.locator(".card .own").click()
     expect_corrected(page, MISSPELT, "몇일 뒤에 할 수 있어요.")
@@ -125,13 +171,13 @@ def test_an_own_word_stays_in_the_browser_and_is_left_alone_in_the_next_session(
     page.reload()
     expect_corrected(page, MISSPELT, "몇일 뒤에 할 수 있어요.")
     assert "몇일" not in page.url.replace(quote(MISSPELT), "")
-    page.evaluate("localStorage.removeItem('attentionOwnWords')")
-
-
-def test_a_word_that_is_typed_into_the_settings_is_kept_when_escape_closes_them(open_page):
-    page = open_page(f"?sentence={quote(MISSPELT)}")
+    toggle(page, "settings")  # a word that is typed there is kept when Escape closes them
+    own_words = page.get_by_role("textbox", name="그대로 둘 낱말")
+    own_words.fill("")
+    page.keyboard.press("Escape")
+    expect_corrected(page, MISSPELT, "며칠 뒤에 할 수 있어요.")
     toggle(page, "settings")
-    page.get_by_role("textbox", name="그대로 둘 낱말").click()
+    own_words.click()
     page.keyboard.insert_text("몇일")
     expect(page.get_by_text("Ctrl+Enter")).to_be_hidden()
     page.keyboard.press("Escape")
@@ -139,27 +185,9 @@ def test_a_word_that_is_typed_into_the_settings_is_kept_when_escape_closes_them(
     page.evaluate("localStorage.removeItem('attentionOwnWords')")
 
 
-def test_all_changes_are_listed_and_undone(open_page):
-    page = open_page(f"?sentence={quote(MISSPELT)}")
-    count = page.locator(".correction .count")
-    expect(count).to_contain_text("고친 곳 2")
-    count.click()
-    expect(page.locator(".correction .entry")).to_have_count(2)
-    listed = page.locator(".correction .list")
-    page.locator(".correction .none").click()
-    expect_corrected(page, MISSPELT, MISSPELT)
-    expect(listed).to_be_hidden()
-    count.click()
-    expect(page.locator(".correction .entry")).to_have_count(2)  # what is not corrected now
-    expect(page.locator(".correction .none")).to_have_count(0)  # nothing is left to undo
-    page.locator(".correction .all").click()
-    expect_corrected(page, MISSPELT, "며칠 뒤에 할 수 있어요.")
-    expect(listed).to_be_hidden()
-
-
 def test_a_word_with_two_changes_is_listed_and_offered_with_both(open_page):
     text = "할수업서요."
-    page = open_page(f"?sentence={quote(text)}")
+    page = open_text(open_page, text)
     count, entries = page.locator(".correction .count"), page.locator(".correction .entry")
     expect_corrected(page, text, "할 수 없어요.")
     expect(count).to_contain_text("고친 곳 1")
@@ -196,18 +224,31 @@ def test_number_list_underlined_words_kinds_and_copied_text_are_those_of_a_corre
         counts.add(row)
         expect_corrected(page, normalise(text), row.corrected)
         number, kinds = len(row.kinds), {kind: times for kind, times in counts.by_kind().items() if times}
-        assert sum(kinds.values()) == number == changed_words(page).count()
+        assert sum(kinds.values()) == number
+        expect(changed_words(page)).to_have_count(number)
         expect(page.locator(".correction .count b")).to_have_text(f"고친 곳 {number}")
-        shown = page.locator(".correction .count .kind").all_inner_texts()
-        assert sorted(shown) == sorted(f"{KO[f'mistake_{kind}']} {times}" for kind, times in kinds.items())
+        wanted = sorted(f"{KO[f'mistake_{kind}']} {times}" for kind, times in kinds.items())
+        shown = page.locator(".correction .count .kind")
+        wait_until(page, lambda shown=shown: sorted(shown.all_inner_texts()), wanted)
         page.locator(".correction .count").click()
         expect(page.locator(".correction .entry")).to_have_count(number)
         page.locator(".correction .count").click()
-        assert page.locator(".correction").evaluate("root => root.data.text") == row.corrected
+        copied = page.locator(".correction")
+        wait_until(page, lambda copied=copied: copied.evaluate("root => root.data.text"), row.corrected)
 
 
-def test_the_list_is_reached_and_walked_by_keys_and_copying_moves_nothing(open_page):
-    page = open_page(f"?sentence={quote(MISSPELT * 80)}")
+LONG = "친구랑 가치 영화를 봤습니다. " * 60 + MISSPELT
+IN_SIGHT = """each => {
+  const { top, bottom } = each.getBoundingClientRect();
+  return each.isConnected && top >= 0 && bottom <= innerHeight;
+}"""
+SIZES = ((1366, 768), (390, 844))
+
+
+def test_the_list_is_walked_by_keys_and_an_entry_brings_its_word_its_card_and_its_numbers_into_sight(
+    open_page,
+):
+    page = open_text(open_page, LONG, width=1366, height=768)
     count, entries = page.locator(".correction .count"), page.locator(".correction .entry")
     count.press("Enter")
     for key, number in (("Tab", 0), ("ArrowDown", 1), ("ArrowUp", 0)):
@@ -219,52 +260,51 @@ def test_the_list_is_reached_and_walked_by_keys_and_copying_moves_nothing(open_p
     page.keyboard.press("ArrowDown")
     expect(entries.first).to_be_focused()
     page.keyboard.press("Escape")
-    before = page.locator(".correction .bar").bounding_box()
+    before = box(page, ".correction .bar")
     page.locator(".correction .copy").click()
     expect(page.locator(".correction [role=status]")).to_contain_text("복사했습니다")
-    assert page.locator(".correction .bar").bounding_box() == before
+    assert box(page, ".correction .bar") == before
+
+    word, numbers = page.locator(".change[aria-expanded=true]"), page.locator(".st-key-three_numbers")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        for number in (40, -1, 3):
+            count.click()
+            entries.nth(number).click()
+            settle(page)
+            page.locator(".st-key-three_mattered button:enabled:visible").wait_for()
+            for part in (word, page.locator(".correction .card"), numbers):
+                wait_until(page, lambda part=part: part.evaluate(IN_SIGHT), True)
+            wait_for(page, lambda: box(page, word).top < box(page, numbers).top)
+            page.keyboard.press("Escape")
 
 
-RECTANGLE = "each => each.getBoundingClientRect().toJSON()"
-
-
-@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
-def test_neither_list_nor_card_lies_over_what_is_needed(open_page, size):
+def test_neither_list_nor_card_lies_over_what_is_needed(open_page):
     long = "어제 친구랑 가치 영화를 봤는데 정말 재미있었써요. 몇일 뒤에 할수 있어요. 손님이 오셧어요."
-    page = open_page(f"?sentence={quote(long)}", width=size[0], height=size[1])
-    page.locator(".correction .count").click()
-    copy = page.locator(".correction .copy").bounding_box()
-    listed = page.locator(".correction .list").bounding_box()
-    assert listed["y"] >= copy["y"] + copy["height"] - 1
-    for entry in page.locator(".correction .list li").all():
-        marker, text = entry.bounding_box(), entry.locator("bdi").bounding_box()
-        assert abs(marker["y"] - text["y"]) < 6  # the number stands beside the first line
-    page.keyboard.press("Escape")
-    for word in changed_words(page).all():
-        word.click()
-        expect(page.locator(".correction .card")).to_be_visible()
+    page = open_text(open_page, long)
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
         settle(page)
-        wait_until(page, lambda word=word: covers_nothing(page, word), True)
+        page.locator(".correction .count").click()
+        assert box(page, ".correction .list").top >= box(page, ".correction .copy").bottom - 1
+        for entry in page.locator(".correction .list li").all():
+            marker, text = box(page, entry), box(page, entry.locator("bdi"))
+            assert abs(marker.top - text.top) < 6  # the number stands beside the first line
+        page.keyboard.press("Escape")
+        for word in changed_words(page).all():
+            word.click()
+            expect(page.locator(".correction .card")).to_be_visible()
+            settle(page)
+            wait_for(page, lambda word=word: covers_nothing(page, word))
+            page.keyboard.press("Escape")
 
 
-def covers_nothing(page, word) -> bool:
+def covers_nothing(page: Page, word: Locator) -> bool:
     """Whether the card keeps off the typed text, the menus, the copy button, its word and the numbers."""
     shown = ".correction .card", ".correction .copy", ".st-key-three_numbers"
-    card, copy, numbers = (page.locator(each).evaluate(RECTANGLE) for each in shown)
-    is_below = card["top"] >= max(copy["bottom"], word.evaluate(RECTANGLE)["bottom"]) - 1
-    return is_below and not numbers["top"] - card["height"] < card["top"] < numbers["bottom"] - 1
-
-
-def test_a_space_that_was_set_or_taken_out_is_seen_and_what_was_typed_can_be_read(open_page):
-    page = open_page(f"?sentence={quote('나는 할수 있다. 천천 히 간다.')}")
-    before = "each => getComputedStyle(each, '::before').content"
-    for place, mark in (("ins .gap", "∨"), ("ins .closed", "⌒")):
-        assert mark in page.locator(f".corrected {place}").evaluate(before), place
-    lines = page.locator(".corrected del").evaluate_all(
-        "all => all.flatMap(each => [each, ...each.children])"
-        ".map(each => getComputedStyle(each).textDecorationLine)"
-    )
-    assert lines and "line-through" not in lines
+    card, copy, numbers = (box(page, each) for each in shown)
+    is_below = card.top >= max(copy.bottom, box(page, word).bottom) - 1
+    return is_below and not numbers.top - card.height < card.top < numbers.bottom - 1
 
 
 def test_what_is_chosen_in_a_sentence_does_not_outlive_it(open_page):
@@ -290,25 +330,6 @@ def test_a_link_opens_the_same_view(open_page):
     expect_heatmap(copy, shown)
     expect(text_area(copy)).to_have_value(text)
     expect(copy.locator(".corrected .sentence").last).to_have_attribute("aria-pressed", "true")
-
-
-def test_typed_html_stays_text(open_page):
-    page = open_page("?sentence=%EB%84%A4")
-    text = "<img src=x onerror=\"document.title='hacked'\"> **고갱님** <b>$x$</b> &amp;"
-    write(page, text)
-    expect_settings(page, sentence=text)
-    assert text.split()[0] in page.locator(".corrected").text_content()
-    assert page.locator("img[src=x]").count() == 0
-    assert page.title() != "hacked"
-    assert page.locator(".stMain strong", has_text="고갱님").count() == 0
-    assert page.locator(".corrected b", has_text="$x$").count() == 0
-
-
-def test_a_typed_character_that_turns_the_direction_of_writing_turns_only_what_was_typed(open_page):
-    page = open_page("?sentence=" + quote("\u202e거러가요."))
-    boxes = [page.locator(f".corrected {part}").first.bounding_box() for part in ("del b", "del", "ins")]
-    typed_end, arrow_end, right_end = (box["x"] + box["width"] for box in boxes)
-    assert typed_end + 10 < arrow_end < right_end
 
 
 def test_long_texts_are_read_in_parts(open_page):
@@ -338,31 +359,3 @@ def test_the_recurrent_network_corrects_shows_its_one_map_and_goes_along_to_othe
     expect(page.locator("h1")).to_have_text(table("ko")["model_page"])
     settle(page)
     expect(page.get_by_role("combobox", name="모델")).to_have_value(table("ko")["model_name_seq2seq"])
-
-
-LONG = "친구랑 가치 영화를 봤습니다. " * 60 + MISSPELT
-IN_SIGHT = """each => {
-  const { top, bottom } = each.getBoundingClientRect();
-  return each.isConnected && top >= 0 && bottom <= innerHeight;
-}"""
-TOP = "each => each.isConnected ? each.getBoundingClientRect().top : NaN"
-
-
-def is_above(upper: Locator, lower: Locator) -> bool:
-    """Not for a moment in which one of the two is drawn anew."""
-    return upper.evaluate(TOP) < lower.evaluate(TOP)
-
-
-@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
-def test_an_entry_of_the_list_brings_its_word_its_card_and_its_numbers_into_sight(open_page, size):
-    page = open_page(f"?sentence={quote(LONG)}", width=size[0], height=size[1])
-    for number in (40, -1, 3):
-        page.locator(".correction .count").click()
-        page.locator(".correction .entry").nth(number).click()
-        settle(page)
-        page.locator(".st-key-three_mattered button:enabled:visible").wait_for()
-        word, card = page.locator(".change[aria-expanded=true]"), page.locator(".correction .card")
-        for part in (word, card, page.locator(".st-key-three_numbers")):
-            wait_until(page, lambda part=part: part.evaluate(IN_SIGHT), True)
-        numbers = page.locator(".st-key-three_numbers")
-        wait_until(page, lambda word=word, numbers=numbers: is_above(word, numbers), True)

@@ -10,8 +10,16 @@ from playwright.sync_api import Page, expect
 
 import viz
 from model.trace.trace import ATTENTION_KINDS
+from tests.browser.boxes import box
 from tests.browser.site_pages import visiting
-from tests.browser.visit import BROKEN_WORDS, expect_heatmap, heatmap, pictures_without_a_table, toggle
+from tests.browser.visit import (
+    BROKEN_WORDS,
+    expect_heatmap,
+    heatmap,
+    pictures_without_a_table,
+    toggle,
+    wait_for,
+)
 from tests.ui.export.test_export import VALUES, make_state
 from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace
 from ui.export import page as export
@@ -22,6 +30,14 @@ from ui.sentence.state import SentenceState
 NASTY = "고갱</script><b>&amp;\"'`${1}\u2028$x$"
 ADDRESS = "http://localhost:8501/?sentence=%EA%B3%A0%EA%B0%B1"
 PNG = b"\x89PNG\r\n\x1a\n"
+
+
+# Each figure is drawn for the width that it has now.
+DRAWN_FOR_THE_WINDOW = """() => {
+  const figures = [...document.querySelectorAll(".plot")];
+  return figures.length && figures.every(({ dataset, plot, clientWidth }) =>
+    dataset.drawn === String(plot?.turn) && (!clientWidth || parseInt(plot.drawnFor) === clientWidth));
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +58,7 @@ def open_file(visitor, tmp_path):
         visitor.complaints.clear(), visitor.requests.clear()
         visitor.set_viewport_size({"width": width, "height": 900})
         visitor.goto(path.as_uri())
-        visitor.wait_for_function(
-            """() => {
-              const figures = [...document.querySelectorAll(".plot")];
-              return figures.length && figures.every(figure => figure.dataset.drawn);
-            }"""
-        )
+        visitor.wait_for_function(DRAWN_FOR_THE_WINDOW)
         return visitor
 
     return open_state
@@ -94,24 +105,33 @@ def test_what_was_typed_is_shown_letter_by_letter(open_file):
 
 def test_lines_steps_and_any_head_answer_without_the_app(open_file):
     state = make_state("고갱님이 왔어요")
-    page = open_file(state)
+    page = open_file(state, width=1920)
+    plots = [box(page, f"#overview-{kind} .plot") for kind in ATTENTION_KINDS]  # they fill a wide window
+    assert len({each.top for each in plots}) == 1
+    assert sum(each.width for each in plots) > 0.8 * 1920
     steps = page.locator("#steps .steps")
     range_ = steps.get_by_role("slider")
     before = range_.input_value()
     steps.get_by_role("button", name="다음", exact=True).click()
     expect(range_).to_have_value(str(int(before) + 1))
-    assert page.locator("#lines svg path").count() > 5
+    wait_for(page, page.locator("#lines svg path").count, lambda count: count > 5)
     explorer = page.locator("#explorer")
     for label, place in (("층", 2), ("헤드", 2)):  # the first option is the mean
         explorer.get_by_label(label, exact=True).select_option(index=place)
     kind = explorer.get_by_label("어텐션 종류").evaluate("menu => menu.selectedIndex")
     expected = state.trace.attention(state.trace.kinds[kind])[1, 1]
     expect_heatmap(page, expected, "#explorer .heatmap .js-plotly-plot", atol=1e-4)
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.wait_for_function(DRAWN_FOR_THE_WINDOW)
+    cells = page.locator("th, td")
+    assert cells.count() > 8
+    assert cells.evaluate_all(BROKEN_WORDS) == []
+    wrong = page.locator("del").first
+    assert "line-through" not in wrong.evaluate("text => getComputedStyle(text).textDecorationLine")
     assert_quiet(page)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_the_figures_of_an_experiment_are_drawn_within_the_page(open_file, width):
+def test_the_figures_of_an_experiment_are_drawn_within_the_page(open_file):
     tokens, heads = list("고갱이"), [("cross_attention", 0, 0), ("cross_attention", 0, 1)]
     made = {
         "without_mosaic": viz.head_mosaic({"cross_attention": np.array([[1.5, -0.25]])}, chosen=heads[1:]),
@@ -123,12 +143,15 @@ def test_the_figures_of_an_experiment_are_drawn_within_the_page(open_file, width
     told = Experiment(
         "실험", ("말한 것", "주"), {name: (each, name) for name, each in made.items()}, intervenes=True
     )
-    page = open_file(make_state("고갱님이 왔어요"), width=width, experiment=told)
-    assert pictures_without_a_table(page) == []
-    for name in made:
-        box = page.locator(f"#{name} .js-plotly-plot").bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= width + 1, name
-        assert box["height"] > 60, name
+    page = open_file(make_state("고갱님이 왔어요"), experiment=told)
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(DRAWN_FOR_THE_WINDOW)
+        for name in made:
+            at = box(page, f"#{name} .js-plotly-plot")
+            assert at.left >= 0 and at.right <= width + 1, name
+            assert at.height > 60, name
+        assert pictures_without_a_table(page) == []
     assert_quiet(page)
 
 
@@ -169,22 +192,6 @@ def test_a_phone_scrolls_only_downwards_in_the_file_and_no_box_hides_rows(open_f
       .filter(box => box.scrollHeight > box.clientHeight + 1).map(box => box.className)"""
     assert page.locator("body *").evaluate_all(rolls) == []
     assert_quiet(page)
-
-
-def test_no_word_of_a_table_is_broken_on_a_phone_and_no_line_goes_through_a_syllable(open_file):
-    page = open_file(make_state("고갱님이 왔어요"), width=390)
-    cells = page.locator("th, td")
-    assert cells.count() > 8
-    assert cells.evaluate_all(BROKEN_WORDS) == []
-    wrong = page.locator("del").first
-    assert "line-through" not in wrong.evaluate("text => getComputedStyle(text).textDecorationLine")
-
-
-def test_a_wide_window_is_filled_by_the_pictures_of_all_heads(open_file):
-    page = open_file(make_state("고갱님이 왔어요"), width=1920)
-    boxes = [page.locator(f"#overview-{kind} .plot").bounding_box() for kind in ATTENTION_KINDS]
-    assert len({box["y"] for box in boxes}) == 1
-    assert sum(box["width"] for box in boxes) > 0.8 * 1920
 
 
 def test_the_app_hands_out_its_files(open_page):

@@ -32,17 +32,55 @@ def ticks(name: str) -> str:
     return f"{figure(name)} .xtick text"
 
 
+# A page of ``look`` stays open for the next tests, so those of one address stand together.
+HEADS, WITHOUT = "heads?lecture=1&lang={}", f"{LABORATORY}without&lecture=1&edit=1&lang={{}}"
+PLAIN, LESSON = "?edit=1&order={}", "?edit=1&lecture=1&order={}"
+ORDERED = f"{LESSON.format('entropy')}&view=edits"
+SOURCES = f"{LABORATORY}sources&edit=1&lang={{}}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("size", LECTURE)
+def test_the_names_of_roles_and_of_the_curves_without_heads_are_whole(look, size, language):
+    page = look(HEADS.format(language), size)
+    map_, curves = figure("heads_map"), figure("heads_pruning")
+    legend, rows = box(page, f"{map_} .legend"), box(page, f"{map_} .legend .bg")
+    names = boxes(page, f"{map_} .legendtext")
+    assert len(names) >= 5
+    for name in names:
+        assert max(legend.top, box(page, map_).top) <= name.top + 2 and name.bottom <= legend.bottom + 2
+        assert name.right <= rows.right + 2
+    names = sorted(boxes(page, annotations("heads_pruning")), key=lambda each: each.top)
+    panels = sorted(boxes(page, f"{curves} .nsewdrag"), key=lambda each: each.top)
+    above = [panels[0].top - 100, panels[0].bottom]  # the ends of what stands above each name
+    for name, panel, end in zip(names, panels, above, strict=True):
+        assert end - 2 <= name.top and name.bottom <= panel.top + 2
+        assert panel.height > 0.07 * size[1]  # a curve is seen, and not only a line
+    assert max(each.bottom for each in boxes(page, f"{curves} .legendtext")) <= size[1]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_how_well_a_method_agrees_is_not_cut_on_a_phone(look, language):
+    page = look(SOURCES.format(language), PHONE)
+    notes = page.locator(annotations("sources"))
+    expect(notes).to_have_count(8)
+    wait_until(page, lambda: sum("·" in text for text in notes.all_text_contents()), 7)
+    settle(page)
+    end = box(page, figure("sources")).right
+    assert all(each.right <= end for each in boxes(page, annotations("sources")))
+
+
 @pytest.mark.parametrize(
     ("path", "size", "labels"),
     [
-        ("?lecture=1", BEAMER, ticks("heatmap")),
+        (SOURCES.format("ko"), PHONE, ticks("sources")),
+        *((HEADS.format(language), BEAMER, annotations("heads_map")) for language in LANGUAGES),
         ("masks?lecture=1", BEAMER, ticks("masks_look_ahead")),
         ("growing?lecture=1", BEAMER, ticks("growing_map")),
-        (f"{LABORATORY}sources&lecture=1&edit=1", BEAMER, ticks("sources")),
-        (f"{LABORATORY}sources&sentence={SENTENCE}", PHONE, ticks("sources")),
-        ("?lecture=1&order=entropy&edit=1", LAPTOP, annotations("overview")),
-        ("?lecture=1&order=edit&edit=1", LAPTOP, annotations("overview")),
-        *((f"heads?lecture=1&lang={language}", BEAMER, annotations("heads_map")) for language in LANGUAGES),
+        (f"{SOURCES.format('ko')}&lecture=1", BEAMER, ticks("sources")),
+        (LESSON.format("edit"), LAPTOP, annotations("overview")),
+        (ORDERED, LAPTOP, annotations("overview")),
+        (LESSON.format("place"), BEAMER, ticks("heatmap")),
     ],
 )
 def test_labels_in_one_line_do_not_run_into_one_another_and_end_in_the_window(look, path, size, labels):
@@ -53,47 +91,63 @@ def test_labels_in_one_line_do_not_run_into_one_another_and_end_in_the_window(lo
 
 
 @pytest.mark.parametrize(
-    ("path", "size", "name", "labels"),
+    ("size", "path"),
     [
-        *(
-            (f"?{urlencode({'lecture': '1', 'lang': 'en', 'sentence': sentence})}", size, "heatmap", "")
-            for sentence in ("같이 가요.", LONG)
-            for size in (*LECTURE, (1920, 1200))
-        ),
-        (f"{LABORATORY}without", PHONE, "without_mosaic", ".cbfills"),
-        *(
-            (
-                f"{LABORATORY}without&lecture=1&edit=1&lang={language}",
-                BEAMER,
-                "without_mosaic",
-                ".annotation-text",
-            )
-            for language in LANGUAGES
-        ),
-        (f"{LABORATORY}fork&sentence={SENTENCE}", PHONE, "fork", ".heatmap-label text"),
+        *((size, LESSON.format("place")) for size in LECTURE),
+        *((size, PLAIN.format(order)) for size in ((1280, 800), PHONE) for order in ("entropy", "place")),
     ],
 )
-def test_what_stands_beside_a_picture_ends_within_it(look, path, size, name, labels):
-    """English words are longer."""
+def test_squares_have_a_key_that_meets_no_name_in_a_lecture_too(look, size, path):
     page = look(path, size)
-    whole = box(page, f".st-key-{name} .plot")
-    for each in boxes(page, f"{figure(name)} :is({labels or '.legendtext'}, .colorbar text)"):
-        assert whole.left - 1 < each.left and each.right < whole.right + 1
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_how_well_a_method_agrees_is_not_cut_on_a_phone(look, language):
-    page = look(f"{LABORATORY}sources&lang={language}&edit=1", PHONE)
-    notes = page.locator(annotations("sources"))
-    expect(notes).to_have_count(8)
-    wait_until(page, lambda: sum("·" in text for text in notes.all_text_contents()), 7)
-    settle(page)
-    end = box(page, figure("sources")).right
-    assert all(each.right <= end for each in boxes(page, annotations("sources")))
+    (key,) = boxes(page, ".key.corner")
+    parts = (".annotation-text", ".xtick text", ".xtitle")
+    names = boxes(page, ", ".join(f"{figure('overview')} {part}" for part in parts))
+    assert not [name for name in names if key.across(name) > 0 and key.down(name) > 0.3 * name.height]
 
 
 @pytest.mark.parametrize(
-    "path", ["", f"{LABORATORY}without", f"{LABORATORY}twins", "masks?lang=en", "calculation?lang=en"]
+    ("size", "path"),
+    [((1280, 800), PLAIN.format("entropy")), *((size, ORDERED) for size in LECTURE)],
+)
+def test_the_names_of_ordered_heads_lie_over_no_frame(look, size, path):
+    page = look(path, size)
+    names = boxes(page, annotations("overview"))
+    frames = boxes(page, f"{figure('overview')} .shapelayer path")
+    assert len(names) > 8
+    for name in names:
+        room = 0.1 * name.height  # above and below its characters a line of type has room
+        for frame in frames:
+            met = [edge for edge in (frame.top, frame.bottom) if name.top + room < edge < name.bottom - room]
+            assert name.across(frame) <= 1 or not met
+
+
+def test_a_colour_bar_has_each_label_once_however_a_phone_is_turned(look):
+    for size in (LAPTOP, PHONE, (844, 390), LAPTOP):
+        page = look(PLAIN.format("place"), size)
+        labels = page.locator(".st-key-heatmap .cbaxis text")
+        wait_until(page, lambda labels=labels: sorted(labels.all_text_contents()), ["0", "0.5", "1"])
+
+
+@pytest.mark.parametrize("width", [1024, 1366])
+@pytest.mark.parametrize(
+    ("path", "shown"), [(PLAIN.format("place"), "overview"), ("growing", "growing_heads")]
+)
+def test_no_button_is_written_over_the_number_of_a_head(look, path, shown, width):
+    page = look(path, (width, 768))
+    page.locator(figure(shown)).hover()
+    lowest = max(each.bottom for each in boxes(page, f"{figure(shown)} .modebar-btn text"))
+    assert lowest <= min(each.top for each in boxes(page, ticks(shown)))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        PLAIN.format("place"),
+        "masks?lang=en",
+        "calculation?lang=en",
+        f"{LABORATORY}twins",
+        f"{LABORATORY}without",
+    ],
 )
 def test_no_words_lie_under_the_toolbar_on_a_phone(look, path):
     covered = look(path, PHONE).evaluate(
@@ -111,13 +165,41 @@ def test_no_words_lie_under_the_toolbar_on_a_phone(look, path):
     assert covered == []
 
 
-@pytest.mark.parametrize("width", [1024, 1366])
-@pytest.mark.parametrize(("path", "shown"), [("growing", "growing_heads"), ("", "overview")])
-def test_no_button_is_written_over_the_number_of_a_head(look, path, shown, width):
-    page = look(path, (width, 768))
-    page.locator(figure(shown)).hover()
-    lowest = max(each.bottom for each in boxes(page, f"{figure(shown)} .modebar-btn text"))
-    assert lowest <= min(each.top for each in boxes(page, ticks(shown)))
+@pytest.mark.parametrize(
+    ("path", "size", "name", "labels"),
+    [
+        (f"{LABORATORY}without", PHONE, "without_mosaic", ".cbfills"),
+        (f"{LABORATORY}fork&sentence={SENTENCE}", PHONE, "fork", ".heatmap-label text"),
+        *(
+            (f"?{urlencode({'lecture': '1', 'lang': 'en', 'sentence': sentence})}", size, "heatmap", "")
+            for sentence in ("같이 가요.", LONG)
+            for size in (*LECTURE, (1920, 1200))
+        ),
+        *((WITHOUT.format(language), BEAMER, "without_mosaic", ".annotation-text") for language in LANGUAGES),
+    ],
+)
+def test_what_stands_beside_a_picture_ends_within_it(look, path, size, name, labels):
+    """English words are longer."""
+    page = look(path, size)
+    whole = box(page, f".st-key-{name} .plot")
+    for each in boxes(page, f"{figure(name)} :is({labels or '.legendtext'}, .colorbar text)"):
+        assert whole.left - 1 < each.left and each.right < whole.right + 1
+
+
+PAIR = "twins&twin=pair&twin_sentence=친구의 가치를 알아요.&twin_difference=1"
+
+
+@pytest.mark.parametrize(
+    ("path", "upper", "lower"),
+    [
+        (WITHOUT.format("ko"), annotations("without_mosaic"), ticks("without_mosaic")),
+        (f"{LABORATORY}{PAIR}&sentence={SENTENCE}", ".colorbar .cbaxis text", ".legendtext"),
+    ],
+)
+def test_kinds_stand_above_the_numbers_of_heads_and_a_colour_bar_above_the_legend(look, path, upper, lower):
+    page = look(path)
+    lowest = max(each.bottom for each in boxes(page, upper))
+    assert lowest <= min(each.top for each in boxes(page, lower)) + 3
 
 
 def test_no_button_lies_over_the_key_of_all_heads_where_nothing_hovers(open_page):
@@ -129,75 +211,3 @@ def test_no_button_lies_over_the_key_of_all_heads_where_nothing_hovers(open_page
     assert page.evaluate("matchMedia('(hover: none)').matches")
     (key,) = boxes(page, ".key.corner")  # it has no height of its own
     assert key.bottom <= min(each.top for each in boxes(page, f"{figure('overview')} .modebar-btn text"))
-
-
-PAIR = "twins&twin=pair&twin_sentence=친구의 가치를 알아요.&twin_difference=1"
-
-
-@pytest.mark.parametrize(
-    ("path", "upper", "lower"),
-    [
-        (f"{LABORATORY}without&lecture=1", annotations("without_mosaic"), ticks("without_mosaic")),
-        (f"{LABORATORY}{PAIR}&sentence={SENTENCE}", ".colorbar .cbaxis text", ".legendtext"),
-    ],
-)
-def test_kinds_stand_above_the_numbers_of_heads_and_a_colour_bar_above_the_legend(look, path, upper, lower):
-    page = look(path)
-    lowest = max(each.bottom for each in boxes(page, upper))
-    assert lowest <= min(each.top for each in boxes(page, lower)) + 3
-
-
-def test_a_colour_bar_has_each_label_once_however_a_phone_is_turned(look):
-    for size in (LAPTOP, PHONE, (844, 390), LAPTOP):
-        labels = look("", size).locator(".st-key-heatmap .cbaxis text").all_text_contents()
-        assert sorted(labels) == ["0", "0.5", "1"], (size, labels)
-
-
-@pytest.mark.parametrize(
-    ("size", "lecture"), [((1280, 800), ""), *((size, "&lecture=1") for size in LECTURE)]
-)
-def test_the_names_of_ordered_heads_lie_over_no_frame(look, size, lecture):
-    page = look(f"?order=entropy&edit=1&view=edits{lecture}", size)
-    names = boxes(page, annotations("overview"))
-    frames = boxes(page, f"{figure('overview')} .shapelayer path")
-    assert len(names) > 8
-    for name in names:
-        room = 0.1 * name.height  # above and below its characters a line of type has room
-        for frame in frames:
-            met = [edge for edge in (frame.top, frame.bottom) if name.top + room < edge < name.bottom - room]
-            assert name.across(frame) <= 1 or not met
-
-
-@pytest.mark.parametrize(
-    ("size", "settings"),
-    [
-        *((size, f"&order={order}") for size in ((1280, 800), PHONE) for order in ("place", "entropy")),
-        *((size, "&order=place&lecture=1") for size in LECTURE),
-    ],
-)
-def test_squares_have_a_key_that_meets_no_name_in_a_lecture_too(look, size, settings):
-    page = look(f"?edit=1{settings}", size)
-    (key,) = boxes(page, ".key.corner")
-    parts = (".annotation-text", ".xtick text", ".xtitle")
-    names = boxes(page, ", ".join(f"{figure('overview')} {part}" for part in parts))
-    assert not [name for name in names if key.across(name) > 0 and key.down(name) > 0.3 * name.height]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("size", LECTURE)
-def test_the_names_of_roles_and_of_the_curves_without_heads_are_whole(look, size, language):
-    page = look(f"heads?lecture=1&lang={language}", size)
-    map_, curves = figure("heads_map"), figure("heads_pruning")
-    legend, rows = box(page, f"{map_} .legend"), box(page, f"{map_} .legend .bg")
-    names = boxes(page, f"{map_} .legendtext")
-    assert len(names) >= 5
-    for name in names:
-        assert max(legend.top, box(page, map_).top) <= name.top + 2 and name.bottom <= legend.bottom + 2
-        assert name.right <= rows.right + 2
-    names = sorted(boxes(page, annotations("heads_pruning")), key=lambda each: each.top)
-    panels = sorted(boxes(page, f"{curves} .nsewdrag"), key=lambda each: each.top)
-    above = [panels[0].top - 100, panels[0].bottom]  # the ends of what stands above each name
-    for name, panel, end in zip(names, panels, above, strict=True):
-        assert end - 2 <= name.top and name.bottom <= panel.top + 2
-        assert panel.height > 0.07 * size[1]  # a curve is seen, and not only a line
-    assert max(each.bottom for each in boxes(page, f"{curves} .legendtext")) <= size[1]

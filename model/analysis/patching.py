@@ -24,7 +24,7 @@ from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.text.changes import find_changes
 from model.text.tokenizer import Tokenizer
-from model.trace.interventions import Contrast, Patch, tap
+from model.trace.interventions import TAPS, Contrast, Patch, tap
 
 # Frequent open syllables of different sounds, one of which replaces a character beside the mistake.
 SUBSTITUTES = "가나다리마사자하고도이"
@@ -313,7 +313,8 @@ def activation_patching(
         question.
 
     Raises:
-        ValueError: as ``contrast_of_edit`` does, and for a network without a residual stream.
+        ValueError: as ``contrast_of_edit`` does, for another part, and for a network without a residual
+            stream.
 
     Example:
         >>> run = corrupted_by_exchange(corrector, *edits_of("머거요", "먹어요"))
@@ -321,7 +322,12 @@ def activation_patching(
         >>> found.patched.shape, found.corrupted_score < found.score  # places by source tokens
         ((9, 4), True)
     """
-    clean, name = CleanRun(corrector, run.edit), tap(of, part)
+    name = tap(of, part)
+    if part not in PARTS or name not in TAPS:
+        raise ValueError(
+            f"the part should be one of {PARTS} of a side or an attention, received {part!r} of {of!r}"
+        )
+    clean = CleanRun(corrector, run.edit)
     other = run.ids(corrector.tokenizer)
     found = clean.taps([name, "logits"])
     values = clean.network.taps(*other, [name])[name] if noising else found[name]

@@ -48,6 +48,13 @@ def test_exchanges_that_leave_the_score_say_nothing_of_this_question(planted):
     assert not replace(found, scores=found.scores + 0.6 * found.score - found.scores.max()).lowers
 
 
+@pytest.mark.parametrize(("part", "of"), [("stream", "encoder"), ("residual", "cross_attention")])
+def test_an_unknown_part_is_named(planted, part, of):
+    run = corrupted_by_exchange(planted, EDIT)
+    with pytest.raises(ValueError, match=f"the part should be .* received '{part}' of '{of}'"):
+        activation_patching(planted, run, part, of)
+
+
 def test_noising_shows_what_is_needed(planted_circuit):
     """What restores the score along a single chain is needed along it, too."""
     run = corrupted_by_exchange(planted_circuit, EDIT)

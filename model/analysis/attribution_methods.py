@@ -6,8 +6,8 @@ Shapes: L layers, H heads, S source and T target tokens, N tokens of a decoder a
 positions, D d_model. A method scores one row of the decoder: its contrast, that is, the logit of the written
 token minus that of another one.
 
-To add a method, write a function from ``AttributedRow`` to ``TokenScores`` and an entry of ``METHODS``; the
-app shows it under the text ``method_<name>``.
+To add a method, write a function from ``AttributedRow`` to ``TokenScores``, or by ``in_row`` to ``ByToken``,
+and an entry of ``METHODS``; the app shows it under the text ``method_<name>``.
 
 References:
     rollout: Abnar & Zuidema, "Quantifying Attention Flow in Transformers" (ACL 2020), section 3.
@@ -103,21 +103,39 @@ class AttributionMethod:
     needs: str = GRADIENTS  # the ability of ``model.stored.config.ABILITIES`` that it needs
 
 
-def _attention(row: AttributedRow) -> TokenScores:
+def in_row(by_token: Callable[[AttributedRow], ByToken]) -> Callable[[AttributedRow], TokenScores]:
+    """The scores of one row by a method that scores all of them.
+
+    A decoder alone has read the source as its prompt, and no start mark.
+    """
+
+    def scores(row: AttributedRow) -> TokenScores:
+        source, before = by_token(row)
+        prompt, at = row.trace.prompt, row.contrast.row
+        if not prompt:
+            return TokenScores(source[at], before[at, : at + 1])
+        asked = before[prompt - 1 + at]
+        return TokenScores(asked[:prompt], np.concatenate([[0.0], asked[prompt : prompt + at]]))
+
+    return scores
+
+
+def _attention(row: AttributedRow) -> ByToken:
     """Raw attention: the mean of the weights over layers and heads; source and target share one half each."""
-    at, trace = row.contrast.row, row.trace
-    if trace.prompt:
-        return _of_one_sequence(row, trace.attention("decoder_attention").mean(axis=(0, 1)))
-    source = trace.attention("cross_attention")[:, :, at].mean(axis=(0, 1)) / 2
-    if "decoder_attention" not in trace.kinds:
-        return TokenScores(source, np.zeros(at + 1))
-    return TokenScores(source, trace.attention("decoder_attention")[:, :, at, : at + 1].mean(axis=(0, 1)) / 2)
-
-
-def _norms(row: AttributedRow) -> TokenScores:
+    mean = {kind: weights.mean(axis=(0, 1)) for kind, weights in _maps(row.trace).items()}
     if row.trace.prompt:
-        return _of_one_sequence(row, _shares(_mean_lengths(row.insides, "decoder_attention"))[0])
-    return _last_row(norms(row.insides))
+        return _of_decoder(mean["decoder_attention"])
+    source = mean["cross_attention"] / 2
+    return source, mean.get("decoder_attention", np.zeros((len(source), len(source)))) / 2
+
+
+def _maps(trace: AttentionTrace) -> dict[str, np.ndarray]:
+    return {kind: trace.attention(kind) for kind in trace.kinds}
+
+
+def _of_decoder(before: np.ndarray) -> ByToken:
+    """The scores (N, N) of a decoder alone, which has no source (N, 0)."""
+    return before[:, :0], before
 
 
 def norms(insides: Insides) -> ByToken:
@@ -126,10 +144,9 @@ def norms(insides: Insides) -> ByToken:
     The length of ``added_vectors``, the mean over layers. Both attentions of the decoder add to one stream,
     so their lengths compare; rows are divided by the sum of both.
     """
-    source, before = _shares(
-        *(_mean_lengths(insides, kind) for kind in ("cross_attention", "decoder_attention"))
-    )
-    return source, before
+    kinds = [kind for kind in ("cross_attention", "decoder_attention") if kind in insides.attention]
+    *source, before = _shares(*(_mean_lengths(insides, kind) for kind in kinds))
+    return (source[0], before) if source else _of_decoder(before)
 
 
 def _mean_lengths(insides: Insides, kind: str) -> np.ndarray:
@@ -151,14 +168,6 @@ def added_vectors(insides: Insides, kind: str, layer: int) -> np.ndarray:
     return np.einsum("hqk,hkd->qkd", weights, projected, optimize=True)  # projected: (H, K, D)
 
 
-def _rollout(row: AttributedRow) -> TokenScores:
-    trace, read = row.trace, row.contrast.row + 1
-    if trace.prompt:
-        return _of_one_sequence(row, _rollout_of_decoder(trace.attention("decoder_attention")))
-    cut = {"decoder_attention": np.s_[:, :, :read, :read], "cross_attention": np.s_[:, :, :read]}
-    return _last_row(rollout({kind: trace.attention(kind)[cut.get(kind, ...)] for kind in trace.kinds}))
-
-
 def rollout(attention: dict[str, np.ndarray]) -> ByToken:
     """Attention rollout, by source token (T, S) and by token read before (T, T).
 
@@ -166,43 +175,30 @@ def rollout(attention: dict[str, np.ndarray]) -> ByToken:
     layers mix no tokens.
     """
     mean = {kind: weights.mean(axis=1, dtype=np.float64) for kind, weights in attention.items()}
-    own, encoder = (
-        (mean[kind] + np.eye(mean[kind].shape[1])) / 2 for kind in ("decoder_attention", "encoder_attention")
-    )
-    return _rolled_through(encoder, own / 2, mean["cross_attention"] / 2)
+    own = {kind: (mean[kind] + np.eye(mean[kind].shape[1])) / 2 for kind in mean if kind != "cross_attention"}
+    if "cross_attention" not in mean:
+        return _rolled_through(own["decoder_attention"])
+    both = own["decoder_attention"] / 2, mean["cross_attention"] / 2
+    return _rolled_through(*both, own["encoder_attention"])
 
 
-def _rollout_of_decoder(weights: np.ndarray) -> np.ndarray:
-    """(L, H, N, N) -> (N, N), rows by the token that they read."""
-    found = np.eye(weights.shape[-1])
-    for layer in weights.mean(axis=1, dtype=np.float64):
-        found = (found + layer @ found) / 2
-    return found
-
-
-def _rolled_through(encoder: np.ndarray, own: np.ndarray, cross: np.ndarray) -> ByToken:
+def _rolled_through(
+    own: np.ndarray, cross: np.ndarray | None = None, encoder: Sequence[np.ndarray] = ()
+) -> ByToken:
     """Multiply the mixing matrices of all layers.
 
     Args:
-        encoder: (L, S, S), rows that sum to 1. own: (L, T, T), cross: (L, T, S); of both together each row
-            sums to 1.
+        own: (L, T, T), cross: (L, T, S); of both together each row sums to 1. A decoder alone has no cross.
+        encoder: (L, S, S), rows that sum to 1.
     """
-    read = np.eye(encoder.shape[1])
+    cross = own[..., :0] if cross is None else cross
+    read = np.eye(cross.shape[2])
     for layer in encoder:
         read = layer @ read  # (S, S): the input from which each encoder state comes
     before, source = np.eye(own.shape[1]), np.zeros(cross.shape[1:])
     for layer, from_source in zip(own, cross, strict=True):
         before, source = layer @ before, layer @ source + from_source @ read
     return source, before
-
-
-def _alti(row: AttributedRow) -> TokenScores:
-    if not row.trace.prompt:
-        return _last_row(alti(row.insides))
-    found = np.eye(row.insides.attention["decoder_attention"].shape[-1])
-    for shares in _self_shares(row.insides, "decoder_attention"):
-        found = shares @ found
-    return _of_one_sequence(row, found)
 
 
 def alti(insides: Insides) -> ByToken:
@@ -212,15 +208,16 @@ def alti(insides: Insides) -> ByToken:
     nearer one of them comes to the sum, in the Manhattan distance, the more it contributes; the shares of all
     layers are multiplied.
     """
-    own, cross = [], []
-    for layer, read in enumerate(_self_shares(insides, "decoder_attention")):
+    own, cross = _self_shares(insides, "decoder_attention"), []
+    if "cross_attention" not in insides.attention:
+        return _rolled_through(np.stack(own))
+    for layer, read in enumerate(own):
         vectors = added_vectors(insides, "cross_attention", layer)
         passing = insides.entering["cross_attention"][layer].astype(np.float64)
         shares = _nearness(insides, "cross_attention", layer, np.append(vectors, passing[:, None], axis=1))
         cross.append(shares[:, :-1])
-        own.append(shares[:, -1:] * read)
-    encoder = _self_shares(insides, "encoder_attention")
-    return _rolled_through(np.stack(encoder), np.stack(own), np.stack(cross))
+        own[layer] = shares[:, -1:] * read
+    return _rolled_through(np.stack(own), np.stack(cross), _self_shares(insides, "encoder_attention"))
 
 
 def _self_shares(insides: Insides, kind: str) -> list[np.ndarray]:
@@ -318,10 +315,8 @@ def integrate(slope: Slope) -> tuple[np.ndarray, float]:
         evaluate([sum(half) / 2 for half in halves])
 
 
-def _value_zeroing(row: AttributedRow) -> TokenScores:
-    source, before = zeroed_shares(zero_values(row.network.patched, *row.ids))
-    # A decoder alone has read both texts.
-    return _of_one_sequence(row, before) if row.trace.prompt else _last_row((source, before))
+def _value_zeroing(row: AttributedRow) -> ByToken:
+    return zeroed_shares(zero_values(row.network.patched, *row.ids))
 
 
 def zeroed_shares(zeroed: Zeroed) -> ByToken:
@@ -356,28 +351,13 @@ def _shares(*parts: np.ndarray, least: float = 0.0) -> list[np.ndarray]:
     return [np.divide(part, total, out=np.zeros_like(part), where=total > least) for part in parts]
 
 
-def _last_row(by_token: ByToken) -> TokenScores:
-    """The last row of shares by source token and by token read before."""
-    return TokenScores(by_token[0][-1], by_token[1][-1])
-
-
-def _of_one_sequence(row: AttributedRow, weights: np.ndarray) -> TokenScores:
-    """The scores (N, N) of a decoder alone in the row that writes the attributed token.
-
-    No start mark was read.
-    """
-    prompt, number = row.trace.prompt, row.contrast.row
-    asked = weights[prompt - 1 + number]
-    return TokenScores(asked[:prompt], np.concatenate([[0.0], asked[prompt : prompt + number]]))
-
-
 METHODS: dict[str, AttributionMethod] = {
-    "attention": AttributionMethod(_attention, needs=INTERVENTIONS),
-    "norms": AttributionMethod(_norms, needs=STREAM),
-    "rollout": AttributionMethod(_rollout),
-    "alti": AttributionMethod(_alti, needs=STREAM),
+    "attention": AttributionMethod(in_row(_attention), needs=INTERVENTIONS),
+    "norms": AttributionMethod(in_row(lambda row: norms(row.insides)), needs=STREAM),
+    "rollout": AttributionMethod(in_row(lambda row: rollout(_maps(row.trace)))),
+    "alti": AttributionMethod(in_row(lambda row: alti(row.insides)), needs=STREAM),
     "gradient": AttributionMethod(_gradient, signed=True),
     "integrated_gradients": AttributionMethod(_integrated_gradients, PATH, signed=True),
-    "value_zeroing": AttributionMethod(_value_zeroing, EACH_TOKEN, intervenes=True, needs=STREAM),
+    "value_zeroing": AttributionMethod(in_row(_value_zeroing), EACH_TOKEN, intervenes=True, needs=STREAM),
     "occlusion": AttributionMethod(_occlusion, EACH_TOKEN, signed=True, intervenes=True, needs=INTERVENTIONS),
 }

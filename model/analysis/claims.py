@@ -37,10 +37,9 @@ from model.analysis.residual_stream import (
     KINDS,
     LogitAttribution,
     attribute_contrasts,
-    settled_from,
 )
 from model.analysis.saving import Result
-from model.analysis.statistics import p_value
+from model.analysis.statistics import p_value, settled_from
 from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, tap

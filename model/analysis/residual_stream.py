@@ -34,6 +34,7 @@ from model.activations.drafting import log_softmax
 from model.activations.walk import ActivationWalk
 from model.analysis.contrasts import Metric, contrasts_of_sentence, score_gradient, score_of
 from model.analysis.saving import Result
+from model.analysis.statistics import settled_from
 from model.correction.answers import Network
 from model.text import hangul
 from model.text.changes import Change
@@ -364,16 +365,6 @@ class LogitLens(Result):
     def settled(self, row: int) -> int:
         """The first place from which on the likeliest token at ``row`` is the one at the end."""
         return settled_from(self.likeliest[:, row, 0])
-
-
-def settled_from(values: np.ndarray) -> int:
-    """The first index from which on all (N,) values equal the last one.
-
-    >>> settled_from(np.array([3, 5, 3, 3]))
-    2
-    """
-    others = np.flatnonzero(values != values[-1])
-    return int(others[-1]) + 1 if others.size else 0
 
 
 def logit_lens(

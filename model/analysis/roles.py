@@ -18,6 +18,7 @@ import numpy as np
 from model.analysis.edits import changed_rows, copy_positions
 from model.analysis.kinds import kind_of
 from model.analysis.saving import Result
+from model.analysis.statistics import settled_from
 from model.text.changes import find_changes
 from model.text.hangul import is_syllable
 
@@ -117,15 +118,9 @@ def chance(kind: str, rows: Rows) -> dict[str, np.ndarray]:
     its share in a head of uniform attention; of BREADTH its entropy in bits.
     """
     visible = rows.visible(kind)
-    counts = visible.sum(axis=1)
-    found = {}
-    for role, columns in _single_columns(kind, rows).items():
-        standing = np.flatnonzero((columns >= 0) & (columns < len(rows.keys)))
-        found[role] = 1 / counts[standing]
-    for role, mask in _masks(rows.keys).items():
-        found[role] = (visible & mask).sum(axis=1) / counts
-    found[BREADTH] = np.log2(counts)
-    return found
+    uniform = visible / visible.sum(axis=1, keepdims=True)
+    weights = np.append(uniform, uniform[-1:], axis=0)[None, None]  # the end mark's row is not read
+    return {role: values[:, 0, 0] for role, (_, values) in measure(kind, weights, rows).items()}
 
 
 def _single_columns(kind: str, rows: Rows) -> dict[str, np.ndarray]:
@@ -179,8 +174,7 @@ class Growth(Result):
     def settled(self, layer: int, head: int) -> tuple[str, int]:
         """The leading role of a head at the end, and the first snapshot from which on it is constant."""
         roles = self.leading[:, layer, head]
-        others = np.flatnonzero(roles != roles[-1])
-        return str(roles[-1]), int(others[-1]) + 1 if len(others) else 0
+        return str(roles[-1]), settled_from(roles)
 
 
 def growth(

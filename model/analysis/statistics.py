@@ -72,6 +72,16 @@ def shared_top(one: np.ndarray, other: np.ndarray, count: int) -> float:
     return len(set(first) & set(second)) / max(len(first), 1)
 
 
+def settled_from(values: np.ndarray) -> int:
+    """The first index from which on all (N,) values equal the last one.
+
+    >>> settled_from(np.array([3, 5, 3, 3]))
+    2
+    """
+    others = np.flatnonzero(values != values[-1])
+    return int(others[-1]) + 1 if others.size else 0
+
+
 _TWO_SIDED_95 = 1.96
 
 

@@ -12,10 +12,11 @@ Shapes: L layers, H heads, D d_model.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -170,13 +171,23 @@ def read_head_survey(folder: Path) -> HeadSurvey | None:
     Raises:
         ModelFolderError: for a damaged file.
     """
-    path = folder / HEADS_FILE
+    return _read(folder / HEADS_FILE, HeadSurvey, "survey of heads")
+
+
+Read = TypeVar("Read")
+
+
+def _read(path: Path, made: Callable[[Any], Read], what: str) -> Read | None:
+    """The object ``made`` of a file's JSON; None without a file.
+
+    Raises ModelFolderError for a damaged one.
+    """
     if not path.is_file():
         return None
     try:
-        return HeadSurvey(json.loads(path.read_text("utf-8")))
+        return made(json.loads(path.read_text("utf-8")))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-        raise ModelFolderError(f"{path} is no survey of heads: {error!r}") from error
+        raise ModelFolderError(f"{path} is no {what}: {error!r}") from error
 
 
 ANSWERS_FILE = "answers.json"
@@ -323,12 +334,9 @@ def read_agreement(folder: Path) -> CorpusAgreement | None:
     Raises:
         ModelFolderError: for a damaged file.
     """
-    path = folder / AGREEMENT_FILE
-    if not path.is_file():
-        return None
-    try:
-        read = json.loads(path.read_text("utf-8"))
+
+    def made(read: dict) -> CorpusAgreement:
         methods = {name: Agreed(*map(float, each)) for name, each in read["methods"].items()}
         return CorpusAgreement(str(read["fingerprint"]), int(read["edits"]), int(read["sentences"]), methods)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ModelFolderError(f"{path} is no agreement of methods: {error!r}") from error
+
+    return _read(folder / AGREEMENT_FILE, made, "agreement of methods")

@@ -163,14 +163,16 @@ class Survey:
     def sizes(self) -> dict[str, int]:
         """The number of sentences, or of points of a curve, of each part."""
         points = len(self._counts) * (1 + self.plan.random_orders) if self.plan.pruning else 0
-        plan = self.plan
-        sentences = {"roles": len(plan.pairs), "effects": len(plan.edited), "answers": len(plan.asked)}
-        return sentences | {"pruning": points}
+        return {part: len(pairs) for part, pairs in self._parts.items()} | {"pruning": points}
+
+    @property
+    def _parts(self) -> dict[str, tuple[TextPair, ...]]:
+        """The pairs of each part that adds sums."""
+        return {"roles": self.plan.pairs, "effects": self.plan.edited, "answers": self.plan.asked}
 
     def run(self) -> Iterator[tuple[str, int]]:
         """Do the remaining work. After each chunk: the name of its part, and its progress."""
-        parts = {"roles": self.plan.pairs, "effects": self.plan.edited, "answers": self.plan.asked}
-        for part, pairs in parts.items():
+        for part, pairs in self._parts.items():
             while (first := self.done[part]) < len(pairs):
                 chunk = pairs[first : first + _CHUNKS[part]]
                 self.add(part, self._sums(part, chunk, first), len(chunk))

@@ -167,11 +167,10 @@ def _effects(survey: Survey) -> dict:
         for number, kind in enumerate(survey.kinds):
             size = int(np.prod(survey.shape))
             part = slice(number * size, (number + 1) * size)
-            found.setdefault(kind, {})[name] = {
-                "mean": plain_numbers(sign * estimate.mean[part].reshape(survey.shape)),
-                "margin": plain_numbers(estimate.margin[part].reshape(survey.shape)),
-                "rows": estimate.rows,
-            }
+            mean, margin = (
+                each[part].reshape(survey.shape) for each in (sign * estimate.mean, estimate.margin)
+            )
+            found.setdefault(kind, {})[name] = _numbers(mean, margin, estimate.rows)
     return found
 
 
@@ -184,11 +183,8 @@ def _written(survey: Survey) -> dict:
             continue
         for kind in WRITING:
             places = [asked.writing.index(Node(kind, *place)) for place in np.ndindex(survey.shape)]
-            grids = {
-                part: getattr(measured, part)[places].reshape(survey.shape) for part in ("mean", "margin")
-            }
-            numbers = {part: plain_numbers(grid) for part, grid in grids.items()}
-            found.setdefault(kind, {})[name] = numbers | {"rows": measured.rows}
+            mean, margin = (each[places].reshape(survey.shape) for each in measured[:2])
+            found.setdefault(kind, {})[name] = _numbers(mean, margin, measured.rows)
     return found
 
 
@@ -223,9 +219,8 @@ def _examples(survey: Survey) -> dict:
 
 
 def _estimated(tally: Tally) -> dict:
-    estimate = tally.estimate()
-    return {
-        "mean": plain_numbers(estimate.mean),
-        "margin": plain_numbers(estimate.margin),
-        "rows": estimate.rows,
-    }
+    return _numbers(*tally.estimate()[:3])
+
+
+def _numbers(mean: np.ndarray, margin: np.ndarray, rows: int) -> dict:
+    return {"mean": plain_numbers(mean), "margin": plain_numbers(margin), "rows": rows}

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box, outside
 from tests.browser.test_sentences import LONG
-from tests.browser.visit import choose, expect_settings, figure, settle
+from tests.browser.visit import choose, expect_settings, figure, of_figure, settle
 from ui.views import EXPERIMENTS, VIEWS
 from ui.wording import table
 
@@ -52,11 +52,13 @@ def too_small(page: Page, width: int) -> list:
 
 def tile_width(page: Page) -> float:
     """Pixels that one tile of the overview is wide."""
-    return page.locator(figure("overview")).evaluate(
+    return of_figure(
+        page,
+        figure("overview"),
         """figure => {
           const { range, _length } = figure._fullLayout.xaxis;
           return (2 * figure.layout.meta.half[0] * _length) / Math.abs(range[1] - range[0]);
-        }"""
+        }""",
     )
 
 
@@ -74,6 +76,9 @@ def test_all_heads_are_as_large_as_without_a_lecture_and_no_third_is_blank(look_
 
 def test_every_text_of_every_view_can_be_read_from_the_last_row(open_page):
     page = open_page("?lecture=1")
+    for name in ("examples", "settings", "language", "theme_change", "view_options", "taking"):
+        expect(page.locator(f".st-key-{name}").first).to_be_hidden()  # no lesson uses them
+    expect(page.locator(".st-key-lecture_switch")).to_be_visible()
     for view in VIEWS:
         if view != VIEWS[0]:
             choose(page, "view", table("ko")[f"view_{view.name}"])
@@ -120,10 +125,3 @@ def test_the_network_at_a_glance_is_whole(look_at, width, height):
     assert outside(page, "svg.lecture") == []
     drawing = box(page, "svg.lecture")  # it fills the window as far as its shape allows
     assert drawing.height > 0.7 * height or drawing.width > 0.95 * width
-
-
-def test_what_a_lesson_does_not_use_is_out_of_the_way(look_at):
-    page = look_at("?lecture=1", width=1366, height=768)
-    for name in ("examples", "settings", "language", "theme_change", "view_options", "taking"):
-        assert not page.locator(f".st-key-{name}").first.is_visible(), name
-    assert page.locator(".st-key-lecture_switch").is_visible()

@@ -7,7 +7,17 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import visit
 from tests.browser.boxes import box, outside, overlapping
-from tests.browser.visit import choose, click, expect_settings, figure, heatmap, pick, settle, text_area
+from tests.browser.visit import (
+    choose,
+    click,
+    expect_settings,
+    heatmap,
+    pick,
+    settle,
+    text_area,
+    wait_for,
+    wait_until,
+)
 from ui.shell.settings import Flag, load_examples
 from ui.views import VIEWS
 from ui.views.heatmap import SETTINGS
@@ -61,8 +71,8 @@ def hidden_inside(page: Page, *places: str) -> list[str]:
 
 def lowest_drawn(page: Page, place: str) -> float:
     """Where in the document the cells and the keys to their colours end."""
-    boxes = page.locator(f"{place} .draglayer, {place} .legend, {place} .colorbar").all()
-    return max(at["y"] + at["height"] for at in (each.bounding_box() for each in boxes))
+    parts = page.locator(f"{place} .draglayer, {place} .legend, {place} .colorbar")
+    return max(box(page, each).bottom for each in parts.all())
 
 
 def cell_size(page: Page) -> float:
@@ -114,12 +124,12 @@ def test_a_lecture_shows_correction_and_a_picture_for_the_last_row(open_typed, l
     assert overlapping({each: box(page, each) for each in (CORRECTION, HEATMAP)}) == []
     assert box(page, HEATMAP).height >= 800
     assert hidden_inside(page, TOLD) == []
-
-
-@pytest.mark.parametrize("language", ["ko", "en"])
-@pytest.mark.parametrize("path", ["laboratory?", "?view=numbers&"])
-def test_a_lecture_shows_long_sentences_above_a_picture_wholly(open_page, path, language):
-    page = open_page(f"{path}lecture=1&lang={language}", width=1920, height=1080)
+    choose(page, "view", table(language)["view_numbers"])  # its sentences are long
+    expect_settings(page, view="numbers")
+    assert hidden_inside(page, TOLD) == []
+    pick(page, "pages", table(language)["laboratory_page"])
+    expect(page.locator("h1")).to_have_text(table(language)["laboratory_page"])
+    settle(page)
     assert hidden_inside(page, TOLD) == []
 
 
@@ -150,10 +160,21 @@ def test_text_and_correction_stay_in_view_above_a_long_sentence(look_at, width, 
 
 
 @SIZES
-def test_nothing_that_a_click_causes_moves_the_picture(open_typed, width, height, colour, language):
-    page = open_typed(32 if width > 400 else 24, width, height, colour, lang=language)
+def test_nothing_that_a_click_or_one_more_character_causes_moves_the_picture(
+    open_typed, width, height, colour, language
+):
+    tokens = 32 if width > 400 else 24
+    page = open_typed(tokens, width, height, colour, lang=language)
     say = table(language)
     before = measured(page)
+    for key, columns in (("!", tokens + 1), ("Backspace", tokens)):
+        text_area(page).press("End")
+        page.keyboard.press(key)
+        wait_until(page, lambda columns=columns: heatmap(page).shape[1], columns)
+        settle(page)
+        after = measured(page)
+        assert after["cell"] == before["cell"]
+        assert place_of_pictures(after, width) == place_of_pictures(before, width)
 
     def expect_still(what: str) -> None:
         settle(page)
@@ -267,35 +288,8 @@ def test_two_maps_side_by_side_fill_their_columns(look_at, width, height):
         assert drawn > 0.75
 
 
-@SIZES
-def test_typing_one_more_character_keeps_the_size_of_the_cells(open_typed, width, height, colour, language):
-    page = open_typed(24, width, height, colour, lang=language)
-    before = measured(page)
-    text_area(page).press("End")
-    page.keyboard.type("!")
-    expect_settings(page, sentence=TYPED[24] + "!")
-    assert heatmap(page, figure("heatmap")).shape[1] == 25
-    after = measured(page)
-    assert after["cell"] == before["cell"]
-    assert place_of_pictures(after, width) == place_of_pictures(before, width)
-
-
-def test_paper_shows_the_text_its_corrections_and_the_open_picture(open_page):
-    page = open_page(width=1366, height=768)
-    page.emulate_media(media="print")
-    for name in ("writing", "map", "told", "picture"):
-        expect(page.locator(f".st-key-{name}")).to_be_visible()
-    for name in ("bar", "tools", "tabs", "heads", "measured", "more"):
-        expect(page.locator(f".st-key-{name}")).to_be_hidden()
-    correction = page.locator(CORRECTION)
-    expect(correction.locator(".count")).to_be_visible()
-    expect(correction.locator(".copy")).to_be_hidden()
-    picture = page.locator(f"{HEATMAP} .main-svg").first.bounding_box()
-    assert 500 < picture["width"] <= 701  # a sheet of A4 between its margins, from a window of any width
-
-
-def test_paper_has_the_whole_of_a_typed_text_that_scrolls_on_the_screen(open_page):
-    text = "오늘은 날씨가 좋아서 공원에 갔습니다. " * 24
+def test_paper_shows_the_whole_text_its_corrections_and_the_open_picture(open_page):
+    text = "오늘은 날씨가 좋아서 공원에 가치 갔습니다. " * 24
     page = open_page(f"?{urlencode({'sentence': text})}", width=1366, height=768)
     area, paper = page.locator(TEXT), page.locator(".st-key-live_text pre")
     assert area.evaluate("area => area.scrollHeight - area.clientHeight") > 20
@@ -304,3 +298,12 @@ def test_paper_has_the_whole_of_a_typed_text_that_scrolls_on_the_screen(open_pag
     expect(area).to_be_hidden()  # a browser would not divide it between two sheets
     expect(paper).to_be_visible()
     assert paper.text_content() == text
+    for name in ("writing", "map", "told", "picture"):
+        expect(page.locator(f".st-key-{name}")).to_be_visible()
+    for name in ("bar", "tools", "tabs", "heads", "measured", "more"):
+        expect(page.locator(f".st-key-{name}")).to_be_hidden()
+    correction = page.locator(CORRECTION)
+    expect(correction.locator(".count")).to_be_visible()
+    expect(correction.locator(".copy")).to_be_hidden()
+    # A sheet of A4 between its margins, from a window of any width.
+    wait_for(page, lambda: 500 < box(page, f"{HEATMAP} .main-svg").width <= 701)

@@ -294,6 +294,7 @@ def whole(request):
     return whole_decoder(**BUILDS[request.param])
 
 
+@cache
 def whole_decoder(**built):
     keras.utils.set_random_seed(3)
     model = WholeDecoder(**built)

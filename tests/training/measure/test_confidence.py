@@ -186,7 +186,7 @@ def test_right_sentences_are_fitted_on_as_they_are():
 def files(tmp_path):
     """Pairs half of whose wrong sides are right, by chance: enough for a network that writes nonsense."""
     rng, rows = random.Random(0), ["src,tgt"]
-    for number in range(300):
+    for number in range(120):
         text = "".join(rng.choices("전오래쓸수있는게필요해요", k=6))
         rows.append(f"{text},{text[:3]} {number}")
     pairs, known = tmp_path / "pairs.csv", tmp_path / "known.txt"

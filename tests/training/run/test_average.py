@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -38,6 +39,13 @@ def put(folder, seed, d_model=8):
     return folder
 
 
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Three models of one shape."""
+    place = tmp_path_factory.mktemp("models")
+    return [put(place / name, seed) for seed, name in enumerate(("first", "second", "third"), 1)]
+
+
 def average(*arguments):
     return CliRunner().invoke(main, ["average", *map(str, arguments)])
 
@@ -46,9 +54,9 @@ def weights(folder):
     return load_model_folder(folder)[0].get_weights()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_each_weight_lies_between_the_two(tmp_path, share):
-    first, second = put(tmp_path / "first", 1), put(tmp_path / "second", 2)
+@pytest.mark.parametrize("share", [0.0, 0.25])
+def test_each_weight_lies_between_the_two(folders, tmp_path, share):
+    first, second, _ = folders
     result = average(first, second, "--share", share, "--out", tmp_path / "both")
     assert result.exit_code == 0, result.output
     for one, other, both in zip(weights(first), weights(second), weights(tmp_path / "both"), strict=True):
@@ -57,8 +65,8 @@ def test_each_weight_lies_between_the_two(tmp_path, share):
     assert network.config.minimum_confidence == 0  # to be chosen anew
 
 
-def test_the_record_is_the_seconds_and_this_step(tmp_path):
-    first, second = put(tmp_path / "first", 1), put(tmp_path / "second", 2)
+def test_the_record_is_the_seconds_and_this_step(folders, tmp_path):
+    first, second, _ = folders
     average(first, second, "--share", 0.7, "--out", tmp_path / "both")
     earlier, step = json.loads((tmp_path / "both" / "run.json").read_text("utf-8"))["runs"]
     assert earlier["command"] == "python -m training train --seed 2"
@@ -69,8 +77,8 @@ def test_the_record_is_the_seconds_and_this_step(tmp_path):
         assert [row["step"] for row in csv.DictReader(file)] == ["2"]
 
 
-def test_networks_of_different_shapes_are_refused(tmp_path):
-    first, second = put(tmp_path / "first", 1), put(tmp_path / "second", 2, d_model=16)
+def test_networks_of_different_shapes_are_refused(folders, tmp_path):
+    first, second = folders[0], put(tmp_path / "second", 2, d_model=16)
     result = average(first, second, "--out", tmp_path / "both")
     assert result.exit_code == 2 and "differ in shape" in result.output
     assert not (tmp_path / "both").exists()
@@ -78,21 +86,20 @@ def test_networks_of_different_shapes_are_refused(tmp_path):
     assert missing.exit_code == 1 and "none" in missing.output
 
 
-def test_three_models_have_equal_parts(tmp_path):
-    folders = [put(tmp_path / name, seed) for seed, name in enumerate("abc", 1)]
+def test_three_models_have_equal_parts(folders, tmp_path):
     result = average(*folders, "--out", tmp_path / "all")
     assert result.exit_code == 0, result.output
     for *parts, both in zip(*map(weights, folders), weights(tmp_path / "all"), strict=True):
         np.testing.assert_allclose(both, sum(parts) / 3, atol=2e-3)
     step = json.loads((tmp_path / "all" / "run.json").read_text("utf-8"))["runs"][-1]
-    assert step["command"] == "python -m training average a b c --out all"
+    assert step["command"] == "python -m training average first second third --out all"
     assert len(step["averaged_with"]) == 2
 
 
-def test_the_last_snapshots_of_a_run(tmp_path):
+def test_the_last_snapshots_of_a_run(folders, tmp_path):
     import keras
 
-    folder = put(tmp_path / "run", 1)
+    folder = shutil.copytree(folders[0], tmp_path / "run")
     kept = []
     for step in (10, 20, 30):
         keras.utils.set_random_seed(step)

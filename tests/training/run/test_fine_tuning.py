@@ -48,18 +48,18 @@ def test_pairs_alone_train_a_model_that_is_listed(base):
 
 def test_a_run_continues_another_models_weights_and_record(base, pairs, tmp_path):
     out = tmp_path / "tuned"
-    grown = f"--init={base}", f"--out={out}", "--steps=20", "--peak=1e-9", "--optimizer=muon"
-    train(*SCHEDULE, "--pairs", pairs, *grown)
+    grown = f"--init={base}", f"--out={out}", "--steps=2", "--peak=1e-9", "--optimizer=muon"
+    train(*SCHEDULE, "--history-every=1", "--pairs", pairs, *grown, eager=True)
     before, after = (load_model_folder(folder / "model")[0] for folder in (base, out))
     for old, new in zip(before.get_weights(), after.get_weights(), strict=True):
         np.testing.assert_allclose(new, old, atol=2e-3)  # at this rate nothing moves: they are its weights
     begun, continued = history(base), history(out)
     assert continued[: len(begun)] == begun
-    assert [int(row["step"]) for row in continued[len(begun) :]] == [70, 80]
+    assert [int(row["step"]) for row in continued[len(begun) :]] == [61, 62]
     assert int(continued[-1]["pairs"]) > int(begun[-1]["pairs"])
     first, second = runs(out)
     assert first == runs(base)[0]
-    assert (first["taken"]["steps"], second["taken"]["steps"]) == (60, 20)
+    assert (first["taken"]["steps"], second["taken"]["steps"]) == (60, 2)
     assert second["init"].startswith("base ")
     assert second["network"]["d_model"] == 16
     assert second["optimizer"] == "muon"
@@ -71,8 +71,9 @@ def test_history_beyond_the_saved_weights_is_not_continued(base, pairs, tmp_path
     last = history(stopped)[-1]
     with open(stopped / "model" / "history.csv", "a", newline="", encoding="utf-8") as file:
         csv.DictWriter(file, last).writerow({**last, "step": 70, "pairs": 9999})
-    train(*SCHEDULE, "--pairs", pairs, "--init", stopped, "--out", out, "--steps=10", eager=True)
-    assert [int(row["step"]) for row in history(out)[-2:]] == [60, 70]
+    one = "--steps=1", "--history-every=1"
+    train(*SCHEDULE, "--pairs", pairs, "--init", stopped, "--out", out, *one, eager=True)
+    assert [int(row["step"]) for row in history(out)[-2:]] == [60, 61]
     assert int(history(out)[-1]["pairs"]) < 9999
 
 
@@ -141,7 +142,7 @@ def test_bad_rows_are_named_and_nothing_else_stops(pairs, tmp_path):
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
     out = tmp_path / "run"
-    result = train(*SCHEDULE, "--pairs", path, "--out", out, "--steps=3", *SMALL, eager=True)
+    result = train(*SCHEDULE, "--pairs", path, "--out", out, "--steps=1", *SMALL, eager=True)
     assert result.exit_code == 0, result.output
     assert "skipped 4, kept 2 rows" in result.output
     for line in (3, 4, 5, 6):
@@ -149,7 +150,7 @@ def test_bad_rows_are_named_and_nothing_else_stops(pairs, tmp_path):
     assert load_model_folder(out / "model")
 
     path.write_text("wrong,right\n가,나\n", encoding="utf-8")
-    result = train(*SCHEDULE, "--pairs", path, "--out", tmp_path / "other", "--steps=3", *SMALL, status=1)
+    result = train(*SCHEDULE, "--pairs", path, "--out", tmp_path / "other", "--steps=1", *SMALL, status=1)
     assert "the header should hold src,tgt; received 'wrong,right'" in result.output
 
 

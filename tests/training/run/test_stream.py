@@ -220,14 +220,7 @@ def test_what_nobody_could_guess_has_the_higher_loss(judge):
     assert 0 < easy < hard < impossible
 
 
-def test_a_loss_is_that_of_the_pair_whatever_stands_beside_it(judge):
-    short, long = (encoded(judge, sentence[1:], sentence) for sentence in (JUDGED[2], " ".join(JUDGED[:3])))
-    (alone,) = judge.losses(make_batch([short]))
-    beside, _ = judge.losses(make_batch([short, long]))
-    assert beside == pytest.approx(alone, abs=1e-4)
-
-
-def test_a_loss_is_the_mean_over_the_tokens_of_the_target(judge):
+def test_a_loss_is_the_mean_over_the_tokens_of_the_target_whatever_stands_beside_it(judge):
     from keras import ops
 
     from model.network.networks import load_model_folder
@@ -237,7 +230,9 @@ def test_a_loss_is_the_mean_over_the_tokens_of_the_target(judge):
     log_p = np.asarray(ops.log_softmax(network((batch.source, batch.decoder_input))))[0]
     target = batch.target[0][batch.target[0] > 0]
     expected = -np.mean([log_p[position, token] for position, token in enumerate(target)])
-    assert judge.losses(batch)[0] == pytest.approx(expected, abs=1e-4)
+    long = encoded(judge, JUDGED[2], " ".join(JUDGED[:3]))
+    for together in (batch, make_batch([encoded(judge, "집에 가서 쉬고싶어요.", JUDGED[4]), long])):
+        assert judge.losses(together)[0] == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_hardest_stay_and_a_share_of_the_others():

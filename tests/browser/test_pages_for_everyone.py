@@ -1,8 +1,12 @@
 """Languages, small screens, light and dark, assistive technology, and no word to the outside."""
 
+from collections.abc import Iterator
+from itertools import cycle
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.boxes import box
 from tests.browser.visit import (
     choose,
     expect_settings,
@@ -27,79 +31,84 @@ def go_to(page: Page, name: str, language: str = "ko") -> None:
     settle(page)
 
 
+WIDER = """() => [document.documentElement, document.querySelector(".stMain")]
+  .map(element => element.scrollWidth - element.clientWidth)"""
+
+
 def faults(page: Page) -> dict:
     """What a reader without eyes, or with a phone, would stumble over."""
     return {
         "without a table": pictures_without_a_table(page),
         "axe": serious_violations(page),
-        "wider than the window": page.evaluate(
-            """() => [document.documentElement, document.querySelector(".stMain")]
-              .map(element => element.scrollWidth - element.clientWidth)"""
-        ),
+        "wider than the window": page.evaluate(WIDER),
     }
 
 
 TABS = ".st-key-tabs [role=radiogroup]"
 NO_FAULTS = {"without a table": [], "axe": [], "wider than the window": [0, 0]}
-# For each language two of the four combinations of theme and width.
-LOOKS = {"ko": [("light", 1280), ("dark", 390)], "en": [("dark", 1280), ("light", 390)]}
+LOOKS = [("light", 1280), ("dark", 390)]
+LANGUAGES = pytest.mark.parametrize("language", ["ko", "en"])
 
 
-def expect_no_faults(page: Page, name: str, language: str) -> None:
-    """In both looks of a language, the one that the page has first."""
-    is_narrow = page.viewport_size["width"] == 390
-    for colour, width in sorted(LOOKS[language], key=lambda look: (look[1] == 390) != is_narrow):
-        page.emulate_media(color_scheme=colour)
-        page.set_viewport_size({"width": width, "height": 900})
-        # For what opens over the page.
-        expect(page.locator("html")).to_have_css("color-scheme", colour)
-        settle(page)
-        assert faults(page) == NO_FAULTS, (name, colour, width)
+def looks_of(language: str) -> Iterator[tuple[str, int]]:
+    """For each thing that is shown the look of one language; the other language has the other one."""
+    return cycle(LOOKS if language == "ko" else LOOKS[::-1])
 
 
-def opened(open_page, path: str, language: str) -> Page:
-    colour, width = LOOKS[language][0]
-    return open_page(f"{path}lang={language}", colour=colour, width=width)
+def expect_no_faults(page: Page, name: str, looks: Iterator[tuple[str, int]]) -> None:
+    """In the next of ``looks``. In the other width the page fits, too."""
+    colour, width = next(looks)
+    page.emulate_media(color_scheme=colour)
+    expect(page.locator("html")).to_have_css("color-scheme", colour)  # for what opens over the page
+    show_at(page, width)
+    assert faults(page) == NO_FAULTS, (name, colour, width)
+    show_at(page, 1280 + 390 - width)
+    assert page.evaluate(WIDER) == [0, 0], (name, 1280 + 390 - width)
 
 
-@pytest.mark.parametrize("language", LOOKS)
+def show_at(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    settle(page)
+
+
+@LANGUAGES
 def test_every_page_is_for_everyone_in_its_language_and_asks_nobody_else(open_page, language):
-    page = opened(open_page, "?", language)
+    page, looks = open_page(f"?lang={language}"), looks_of(language)
     expect(page.locator("html")).to_have_attribute("lang", language)
-    expect_no_faults(page, "the first page", language)
+    expect_no_faults(page, "the first page", looks)
     for popover in ("settings", "view_options", "taking"):
         toggle(page, popover)
         expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
         settle(page)
-        expect_no_faults(page, popover, language)
+        expect_no_faults(page, popover, looks)
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     for name in (*PAGES[1:], PAGES[0]):
         go_to(page, name, language)
         expect(page.locator("html")).to_have_attribute("lang", language)
         if name != PAGES[0]:
-            expect_no_faults(page, name, language)
+            expect_no_faults(page, name, looks)
     assert page.requested_elsewhere == []
     loaded = "() => [...document.fonts].some(f => f.family.includes('Noto Sans KR') && f.status === 'loaded')"
     assert page.evaluate(loaded)
 
 
-@pytest.mark.parametrize("language", LOOKS)
+@LANGUAGES
 def test_every_view_is_for_everyone(open_page, language):
-    page = opened(open_page, "?edit=1&marks=1&revealed=1&", language)
+    page, looks = open_page(f"?edit=1&marks=1&revealed=1&lang={language}"), looks_of(language)
     for view in VIEWS[1:]:
         choose(page, "view", table(language)[f"view_{view.name}"])
         expect_settings(page, view=view.name)
-        expect_no_faults(page, view.name, language)
+        expect_no_faults(page, view.name, looks)
 
 
-@pytest.mark.parametrize("language", LOOKS)
+@LANGUAGES
 def test_every_experiment_is_for_everyone(open_page, language):
-    page = opened(open_page, "laboratory?edit=1&twin=pair&", language)
+    page, looks = open_page(f"laboratory?edit=1&twin=pair&lang={language}"), looks_of(language)
     for view in EXPERIMENTS:
         choose(page, "experiment", table(language)[f"view_{view.name}"])
         expect_settings(page, experiment=None if view is EXPERIMENTS[0] else view.name)
-        expect_no_faults(page, view.name, language)
+        expect_no_faults(page, view.name, looks)
 
 
 def test_lecture_mode_is_for_everyone(open_page):
@@ -120,12 +129,11 @@ def test_switching_the_language_keeps_the_view(open_page):
 def test_the_open_tab_is_in_sight_on_a_phone(open_page, path):
     """A link may open any of them, and the line of tabs is longer than a phone is wide."""
     page = open_page(path, width=390, height=844)
-    line = page.locator(TABS).bounding_box()
-    tab = page.locator(".st-key-tabs [aria-checked=true]").bounding_box()
-    assert tab["x"] >= line["x"] - 1 and tab["x"] + tab["width"] <= line["x"] + line["width"] + 1
+    line, tab = (box(page, each) for each in (TABS, ".st-key-tabs [aria-checked=true]"))
+    assert tab.left >= line.left - 1 and tab.right <= line.right + 1
 
 
-@pytest.mark.parametrize("language", ["ko", "en"])
+@LANGUAGES
 @pytest.mark.parametrize("path", ["", "laboratory"])
 def test_every_tab_is_in_sight_on_a_laptop(look_at, path, language):
     for width in (1280, 1366):
@@ -135,11 +143,11 @@ def test_every_tab_is_in_sight_on_a_laptop(look_at, path, language):
 
 def test_an_arrow_shows_the_tabs_that_a_phone_has_no_room_for(open_page):
     page = open_page("?lang=en", width=390, height=844)
-    place = page.locator(TABS).bounding_box()
+    line = box(page, TABS)
     for tab in ("Calculation", "Predict"):
         shown = page.get_by_role("radio", name=tab, exact=True)
         expect(shown).not_to_be_in_viewport(ratio=1)
-        page.mouse.click(place["x"] + place["width"] - 8, place["y"] + place["height"] / 2)
+        page.mouse.click(line.right - 8, (line.top + line.bottom) / 2)
         expect(shown).to_be_in_viewport(ratio=0.99)
     shown.click()
     expect_settings(page, view="predict")

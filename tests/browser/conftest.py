@@ -3,17 +3,15 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.chromium import launched
-from tests.browser.site_pages import static_host, visiting
+from tests.browser.site_pages import is_open, static_host, visiting
 from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
 from tests.serving import serving
-from tests.ui.pages.test_lesson_plan import SENTENCE
 from ui.components.correction import LEAST_OFFERED
 
 
@@ -47,7 +45,6 @@ def browser(playwright):
     browser.close()
 
 
-FOLLOWED = SENTENCE  # the sentence of the lessons
 HALF_SURE = (
     "도서관에 가치 가고 시퍼요",
     "친구하고 가치 바다에 가고 시퍼요",
@@ -94,7 +91,12 @@ class Pages:
 
     def __init__(self, browser: Browser):
         self._browser = browser
-        self._contexts = {colour: browser.new_context(color_scheme=colour) for colour in ("light", "dark")}
+        # What Streamlit shows while a page is on its way moves, in each frame of the screen: a third of the
+        # processor's time that it takes to open one.
+        self._contexts = {
+            colour: browser.new_context(color_scheme=colour, reduced_motion="reduce")
+            for colour in ("light", "dark")
+        }
         for context in self._contexts.values():  # the line of welcome would lie over what tests press
             context.add_init_script("try { localStorage.setItem('attentionWelcomed', '1') } catch {}")
         self._left: dict[str, list[Page]] = {colour: [] for colour in self._contexts}
@@ -232,18 +234,6 @@ def site():
 
 
 @pytest.fixture(scope="session")
-def answer(corrector):
-    """(a sentence with its correction, what the library says to a question about its first change), for the
-    views that follow it.
-    """
-    from tests.browser.questions import questions
-
-    (sentence,) = corrector.correct(FOLLOWED).sentences
-    found = questions(corrector, sentence.source, sentence.text, sentence.changes[0])
-    return sentence, cache(lambda name: found[name]())
-
-
-@pytest.fixture(scope="session")
 def light():
     """The shipped model without the analyser that the site leaves behind."""
     from deploy.site.packed import light_corrector
@@ -271,6 +261,14 @@ def site_file(site, tmp_path_factory):
     path = tmp_path_factory.mktemp("file") / "한 파일.html"
     path.write_bytes(build.one_file(site))
     return path
+
+
+@pytest.fixture(scope="session")
+def open_site(browser, site_host):
+    """One page for most tests: to open the network takes longer than to ask it."""
+    with visiting(browser, site_host) as page:
+        is_open(page)
+        yield page
 
 
 @pytest.fixture

@@ -3,14 +3,28 @@ them: its links, and the experiments that test an explanation, with the numbers 
 """
 
 import json
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from model.analysis import (
+    AttentionCell,
+    activation_patching,
+    corrupted_by_exchange,
+    decompose_attention_score,
+    direct_logit_attribution,
+    find_circuit,
+    logit_lens,
+    verified_explanation,
+)
+from model.analysis.contrasts import Edit
+from model.analysis.path_patching import circuit_edges
+from model.trace.interventions import Head
 from tests.browser import visit
-from tests.browser.conftest import FOLLOWED
+from tests.browser.boxes import box
 from tests.browser.visit import (
     choose,
     click,
@@ -18,10 +32,11 @@ from tests.browser.visit import (
     expect_settings,
     figure,
     heatmap,
+    of_figure,
     place_of,
     settle,
 )
-from tests.ui.pages.test_lesson_plan import links
+from tests.ui.pages.test_lesson_plan import SENTENCE, links
 from ui.views.circuit import drawn_edges
 from ui.wording import table
 
@@ -34,25 +49,31 @@ SIZES = ((1366, 768), (390, 844))
 def open_at(open_page):
     def open_view(page: str, name: str, on: Page | None = None, **chosen: str) -> Page:
         setting = "experiment" if page else "view"
-        query = urlencode({"sentence": FOLLOWED, "edit": "1", setting: name} | chosen)
+        query = urlencode({"sentence": SENTENCE, "edit": "1", setting: name} | chosen)
         return open_page(f"{page}?{query}", colour="dark", width=1366, height=768, on=on)
 
     return open_view
 
 
-@pytest.fixture
-def asked(answer):
-    """What the library says to the questions of the views, by name."""
-    return answer[1]
+@pytest.fixture(scope="module")
+def sentence(corrector):
+    (sentence,) = corrector.correct(SENTENCE).sentences
+    return sentence
 
 
-def of_figure(page: Page, name: str, read: str):
-    """What the browser's figure ``name`` says: ``read`` is JavaScript about its data ``d``."""
-    return page.locator(figure(name)).evaluate(f"figure => {{ const d = figure._fullData; return {read}; }}")
+@pytest.fixture(scope="module")
+def edit(sentence):
+    """What the views ask about: the first change."""
+    return Edit(sentence.source, sentence.text, sentence.changes[0])
+
+
+def data_of(page: Page, name: str, read: str):
+    """What JavaScript says of the data ``d`` of the browser's figure ``name``."""
+    return of_figure(page, figure(name), f"figure => {{ const d = figure._fullData; return {read}; }}")
 
 
 def bars(page: Page, name: str) -> list[float]:
-    return of_figure(page, name, "Array.from(d[0].x)")
+    return data_of(page, name, "Array.from(d[0].x)")
 
 
 def resize(page: Page, width: int, height: int) -> None:
@@ -67,9 +88,9 @@ def expect_inside(page: Page, *selectors: str, beyond: int = 1) -> None:
     for width, height in SIZES[::-1]:
         resize(page, width, height)
         for selector in selectors:
-            for place in page.locator(selector).all():
-                box = place.bounding_box()
-                assert box["x"] >= 0 and box["x"] + box["width"] <= width + beyond, (selector, width)
+            for each in page.locator(selector).all():
+                place = box(page, each)
+                assert place.left >= 0 and place.right <= width + beyond, (selector, width)
 
 
 def choose_form(page: Page, setting: str, option: str) -> None:
@@ -94,14 +115,14 @@ def test_every_link_of_the_lesson_shows_its_picture_and_says_what_it_shows(open_
     expect(page.locator("p.told").first).not_to_be_empty()
     expect(page.locator(".js-plotly-plot, .receipts li").first).to_be_visible()
     # What was observed and what was changed are told apart.
-    assert (page.locator("p.told.intervened").count() > 0) == ("laboratory" in path)
+    changed = page.locator("p.told.intervened")
+    expect(changed.first).to_be_visible() if "laboratory" in path else expect(changed).to_have_count(0)
 
 
-def test_the_change_is_pressed_and_other_heads_are_opened(open_at, answer):
+def test_the_change_is_pressed_and_other_heads_are_opened(open_at, sentence):
     """*Looked*: press the change, find the dark cell of its row, press other heads; and from a cell two steps
     lead to the reasons: the cell of the main page is the one that the laboratory is asked about.
     """
-    sentence, _ = answer
     first = sentence.changes[0]
     page = open_at("", "heatmap", layer="4", head="1", kind="cross_attention")
     word = visit.changed_words(page).first
@@ -127,9 +148,9 @@ def test_the_change_is_pressed_and_other_heads_are_opened(open_at, answer):
     expect(page.locator("p.told")).to_contain_text("4층 헤드 1")
 
 
-def test_direct_logit_attribution(open_at, asked):
+def test_direct_logit_attribution(open_at, corrector, sentence):
     """*Wrote*: the bars sum to the score, and the longest one of a head leads to where that head looked."""
-    written = asked("who wrote it")
+    written = direct_logit_attribution(corrector, sentence.source, sentence.text, sentence.changes)
     page = open_at("", "wrote")
     shown = bars(page, "wrote")
     assert sum(shown[:-1]) == pytest.approx(shown[-1], abs=1e-3)
@@ -138,10 +159,12 @@ def test_direct_logit_attribution(open_at, asked):
     tops = {}
     for size in SIZES[::-1]:
         resize(page, *size)
-        tops[size] = page.locator(figure("wrote")).bounding_box()["y"]
+        tops[size] = box(page, figure("wrote")).top
     parts = [part for part in written.parts(written.changes[0]) if part.head is not None]
     longest = max(parts, key=lambda part: abs(part.nats))
-    x, y = page.locator(figure("wrote")).evaluate(
+    x, y = of_figure(
+        page,
+        figure("wrote"),
         """(figure, head) => {
           const bars = figure._fullData[0];
           const at = bars.customdata.findIndex(each => each && String(each) === String(head));
@@ -155,16 +178,19 @@ def test_direct_logit_attribution(open_at, asked):
     assert heatmap(page, figure("wrote_map"))[row].sum() == pytest.approx(longest.nats, abs=1e-2)
     for size, top in tops.items():
         resize(page, *size)
-        assert page.locator(figure("wrote_map")).bounding_box()["y"] == pytest.approx(top, abs=1)
+        assert box(page, figure("wrote_map")).top == pytest.approx(top, abs=1)
 
 
-def test_logit_lens(open_at, asked, answer):
+def test_logit_lens(open_at, corrector, sentence):
     """*When*: what would be written at first, and from which sublayer on the answer."""
-    decided, first = asked("when decided"), answer[0].changes[0]
+    decided, first = (
+        logit_lens(corrector, sentence.source, sentence.text, sentence.changes),
+        sentence.changes[0],
+    )
     page = open_at("", "decided")
-    shown = np.array(of_figure(page, "decided_grid", "Array.from(d[0].z, row => Array.from(row))"))
+    shown = np.array(data_of(page, "decided_grid", "Array.from(d[0].z, row => Array.from(row))"))
     np.testing.assert_allclose(shown, decided.probabilities[..., 0], atol=1e-3)
-    texts = of_figure(page, "decided_grid", "d.find(trace => trace.text).text.map(row => Array.from(row))")
+    texts = data_of(page, "decided_grid", "d.find(trace => trace.text).text.map(row => Array.from(row))")
     column = [row[first.target_start] for row in texts]
     assert column == [row[first.target_start] for row in decided.labels()]
     assert column[0] != column[-1] == first.right[0]
@@ -173,10 +199,10 @@ def test_logit_lens(open_at, asked, answer):
         expect_inside(page, figure(f"decided_{how}"))
 
 
-def test_activation_patching(open_at, asked):
-    found = asked("transplant, encoder's stream")
+def test_activation_patching(open_at, corrector, edit):
+    found = activation_patching(corrector, corrupted_by_exchange(corrector, edit), "residual", "encoder")
     page = open_at("laboratory", "patched")
-    shown = np.array(of_figure(page, "patched", "Array.from(d[0].z, row => Array.from(row))"))
+    shown = np.array(data_of(page, "patched", "Array.from(d[0].z, row => Array.from(row))"))
     np.testing.assert_allclose(shown, found.restored, atol=1e-3)
     expect_explanation(page)
     for setting, option in (("patch_side", "decoder"), ("patch_part", "output"), ("patch_twin", "right")):
@@ -184,11 +210,12 @@ def test_activation_patching(open_at, asked):
     expect(page.locator("p.told.intervened")).to_be_visible()
 
 
-def test_the_circuit_comes_with_its_edges_and_can_be_taken_along(open_at, asked):
-    circuit = asked("circuit, means")
-    edges = drawn_edges(asked("edges, means"), circuit.members)
+def test_the_circuit_comes_with_its_edges_and_can_be_taken_along(open_at, corrector, edit):
+    circuit = find_circuit(corrector, edit)
+    edges = circuit_edges(corrector, replace(edit, about=circuit.contrast), circuit)
+    edges = drawn_edges(edges, circuit.members)
     page = open_at("laboratory", "circuit")
-    visit.wait_until(page, lambda: of_figure(page, "circuit_graph", "d.at(-2).x.length"), len(edges))
+    visit.wait_until(page, lambda: data_of(page, "circuit_graph", "d.at(-2).x.length"), len(edges))
     expect_inside(page, figure("circuit_graph"))
     expect(page.locator("p.told")).to_contain_text(f"{len(circuit.members)}개만")
     with page.expect_download() as download:
@@ -201,26 +228,28 @@ def test_the_circuit_comes_with_its_edges_and_can_be_taken_along(open_at, asked)
         expect_inside(page, figure(f"circuit_{how}"))
 
 
-def test_decomposition_of_an_attention_score(open_at, asked):
+def test_decomposition_of_an_attention_score(open_at, corrector, sentence):
     page = open_at("laboratory", "why", layer="4", head="1", cell="4,5", kind="cross_attention")
-    look = asked("why it looked")  # where the change begins, at the last syllable that was typed there
+    # Where the change begins, at the last syllable that was typed there.
+    cell = AttentionCell(Head("cross_attention", 3, 0), 4, 5)
+    look = decompose_attention_score(corrector, sentence.source, sentence.text, cell)
     for name in ("why_query", "why_key"):
         assert bars(page, name)[-1] == pytest.approx(look.score, abs=1e-2)
     expect_inside(page, figure("why_query"), figure("why_key"))
     expect_explanation(page)
     choose_form(page, "why_as", "without")
-    shown = of_figure(page, "why_without", "Array.from(d[2].x)")
+    shown = data_of(page, "why_without", "Array.from(d[2].x)")
     np.testing.assert_allclose(shown, [each.weight for each in look.ablations], atol=1e-3)
     expect(page.locator("p.told.intervened").first).to_be_visible()
 
 
-def test_every_claim_has_its_check(open_at, asked):
+def test_every_claim_has_its_check(open_at, corrector, edit):
     """*Mattered*: the mark of each sentence, and the numbers of its check."""
-    found = asked("claims").claims
+    found = verified_explanation(corrector, edit).claims
     page = open_at("laboratory", "receipts")
     expect(page.locator(".receipts li")).to_have_count(len(found))
     expect(page.locator(".receipts li.holds")).to_have_count(sum(each.holds for each in found))
-    assert all(" → " in text for text in page.locator(".receipts li strong").all_inner_texts())
+    expect(page.locator(".receipts li strong", has_not_text=" → ")).to_have_count(0)
     expect_inside(page, ".receipts li", beyond=0)
     expect_explanation(page)
     choose_form(page, "receipts_as", "picture")

@@ -15,32 +15,26 @@ from tests.browser.visit import (
 from viz.labels import probability
 
 
-def test_the_slider_decides_what_is_made_and_what_is_only_offered(open_page, corrector, half_sure):
+def test_a_link_and_the_slider_decide_what_is_made_and_what_is_only_offered(open_page, corrector, half_sure):
     correction = corrector.correct(half_sure)
-    page = open_page(f"?{urlencode({'sentence': half_sure})}")
-    expect_corrected(page, half_sure, correction.text)
-    assert offered_words(page).count() > 0
-    toggle(page, "settings")
-    slider = page.get_by_role("slider", name="최소 확신도")
-    slider.press("Home")
-    expect_settings(page, confidence="0")
-    expect_corrected(page, half_sure, correction.with_minimum_confidence(0).text)
-    expect(offered_words(page)).to_have_count(0)
-    slider.press("End")
-    expect_settings(page, confidence="1")
-    expect_corrected(page, half_sure, correction.with_minimum_confidence(1).text)
-    assert offered_words(page).count() > 0
-
-
-def test_a_link_carries_it_and_a_chosen_word_says_how_sure_the_network_is(open_page, corrector, half_sure):
-    everything = corrector.correct(half_sure).with_minimum_confidence(0)
+    everything = correction.with_minimum_confidence(0)
     page = open_page(f"?{urlencode({'sentence': half_sure, 'confidence': '0'})}")
     expect_corrected(page, half_sure, everything.text)
+    expect(offered_words(page)).to_have_count(0)
     changed_words(page).first.focus()
-    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # a chosen word says how sure the network is
     expect_settings(page, edit="1")
     expect(page.locator(".card .sure")).to_contain_text(probability(everything.changes[0].confidence))
     expect(changed_words(page).first).to_be_focused()
+    page.keyboard.press("Escape")
+    toggle(page, "settings")
+    slider = page.get_by_role("slider", name="최소 확신도")
+    for key, confidence in (("End", 1), ("Home", 0), ("End", 1)):
+        slider.press(key)
+        expect_settings(page, confidence=str(confidence))
+        expect_corrected(page, half_sure, correction.with_minimum_confidence(confidence).text)
+        offered = offered_words(page)
+        expect(offered.first).to_be_visible() if confidence else expect(offered).to_have_count(0)
 
 
 def test_moving_the_slider_quickly_between_sentences_chooses_none(open_page):

@@ -4,6 +4,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.browser.boxes import box
 from tests.browser.visit import click, expect_settings, figure, wait_until
 from ui.wording import table
 from viz.theme import palette
@@ -70,6 +71,6 @@ def test_a_tile_opens_its_head_in_every_map_of_the_page(open_page, path, tiles, 
     page = open_page(path, **LAPTOP)
     drawn = page.locator(f"{figure(tiles)} .nsewdrag").first
     drawn.scroll_into_view_if_needed()
-    box = drawn.bounding_box()
-    click(page, (box["x"] + 0.3 * box["width"], box["y"] + down * box["height"]))
+    at = box(page, drawn)
+    click(page, (at.left + 0.3 * at.width, at.top + down * at.height))
     expect_settings(page, layer=opened, head="2")

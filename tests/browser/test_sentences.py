@@ -16,6 +16,7 @@ from tests.browser.visit import (
     figure,
     settle,
     toggle,
+    wait_for,
     wait_until,
 )
 from viz.browser.texts import LANGUAGES
@@ -58,7 +59,7 @@ def test_what_a_touched_change_is_about_stands_where_a_phone_shows_it(open_page,
         scroll_to_picture(page)
         change = changed_words(page).last
         expect(change).to_be_in_viewport(ratio=1)  # the text comes along, and of a long one its end
-        high = page.locator(".correction").bounding_box()["height"]
+        high = box(page, ".correction").height
         change.click()
         settle(page)
         expect(page.locator(".card .head")).to_contain_text("→")
@@ -66,7 +67,7 @@ def test_what_a_touched_change_is_about_stands_where_a_phone_shows_it(open_page,
         for part in (".corrected", ".card"):
             expect(page.locator(part)).to_have_css("word-break", "keep-all")
         # The picture has not moved.
-        wait_until(page, lambda: page.locator(".correction").bounding_box()["height"], high)
+        wait_until(page, lambda high=high: box(page, ".correction").height, high)
         change.click()  # it is let go
         expect_settings(page, edit=None)
 
@@ -92,9 +93,10 @@ def test_what_opens_on_a_turned_phone_has_the_height_of_the_window(open_page):
     body = page.get_by_test_id("stPopoverBody")
     for opened in ("settings", "view_options", "taking"):
         toggle(page, opened)
-        cut = body.evaluate("body => body.scrollHeight - body.clientHeight")
+        settle(page)
         expect(body).to_be_in_viewport(ratio=1)
-        assert cut <= 1 or body.bounding_box()["height"] > 0.9 * 390, opened
+        cut = body.evaluate("body => body.scrollHeight - body.clientHeight")
+        assert cut <= 1 or box(page, body).height > 0.9 * 390, opened
         # A page that is being drawn may miss the first press.
         wait_until(page, lambda: page.keyboard.press("Escape") or body.count(), 0)
 
@@ -111,7 +113,7 @@ def test_no_korean_word_is_broken_on_a_phone(look_at, path):
         fold.click()
         settle(page)
     texts = page.locator("h1, h2, h3, p, li, th, td, label, button, span, strong")
-    assert texts.count() > 20
+    wait_for(page, texts.count, lambda count: count > 20)
     assert texts.evaluate_all(BROKEN_WORDS) == []
 
 

@@ -6,6 +6,7 @@ Asked in the browser, where they are used.
 import json
 import random
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from model.text.changes import apply_changes, find_changes
 from model.text.passages import Passage, lost_anchors
 from model.text.protected import verbatim_spans
 from model.text.tokenizer import END_ID
-from tests.browser.site_pages import answers, is_open, visiting
+from tests.browser.site_pages import answers
 from tests.hostile_texts import hostile_texts
 from tests.model.activations.test_drafting import Speller
 from training.noise.everyday import everyday_sentence
@@ -50,10 +51,8 @@ def hostile() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def asked(browser, site_host):
-    with visiting(browser, site_host) as page:
-        is_open(page)
-        yield lambda texts: answers(page, texts)
+def asked(open_site):
+    return partial(answers, open_site)
 
 
 TEXTS = {

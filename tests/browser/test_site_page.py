@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.site_pages import corrected, is_open, shows, visiting
+from tests.browser.boxes import box
+from tests.browser.site_pages import corrected, is_open, shows
 from tests.browser.test_live_typing import CURSOR, compose
 from tests.browser.visit import heatmap, pictures_without_a_table, serious_violations
 from tests.hostile_texts import hostile_texts
@@ -17,23 +18,17 @@ from ui.wording import table
 WRONG, RIGHT = "밥을 머거요.", "밥을 먹어요."
 
 
-@pytest.fixture(scope="module")
-def opened(browser, site_host):
-    """One page for most tests: to open the network takes longer than to ask it."""
-    with visiting(browser, site_host) as page:
-        is_open(page)
-        yield page
-
-
 @pytest.fixture
-def typed(opened):
+def typed(open_site):
     """WRONG is typed, and nothing is chosen."""
-    opened.complaints.clear()
-    opened.set_viewport_size({"width": 1280, "height": 900})
-    opened.evaluate("(text) => window.site.change({ ...window.site.fresh(), lang: 'ko', text }, true)", WRONG)
-    shows(opened, WRONG)
-    yield opened
-    heatmap_again = opened.get_by_role("button", name="히트맵", exact=True)
+    open_site.complaints.clear()
+    open_site.set_viewport_size({"width": 1280, "height": 900})
+    open_site.evaluate(
+        "(text) => window.site.change({ ...window.site.fresh(), lang: 'ko', text }, true)", WRONG
+    )
+    shows(open_site, WRONG)
+    yield open_site
+    heatmap_again = open_site.get_by_role("button", name="히트맵", exact=True)
     if heatmap_again.is_visible():
         heatmap_again.click()
 
@@ -72,7 +67,7 @@ def test_where_nothing_can_be_drawn_the_network_still_answers(browser, site_host
     is_open(page)
     page.locator("textarea").fill(WRONG)
     expect(page.locator(".corrected").first).to_contain_text("먹어요")
-    assert page.locator(".plot[data-drawn]").count() == 0
+    expect(page.locator(".plot[data-drawn]")).to_have_count(0)
     page.close()
 
 
@@ -137,8 +132,8 @@ def test_a_lecture_shows_every_row_of_the_lines(typed, text, width, height):
 def test_on_a_phone_the_open_view_stands_above_all_heads(typed, view):
     typed.set_viewport_size({"width": 390, "height": 844})
     typed.get_by_role("button", name=table("ko")[f"view_{view}"], exact=True).click()
-    picture, heads = (typed.locator(f".explore .{name}").bounding_box() for name in ("view", "beside"))
-    assert picture["y"] + picture["height"] <= heads["y"]
+    picture, heads = (box(typed, f".explore .{name}") for name in ("view", "beside"))
+    assert picture.bottom <= heads.top
 
 
 def test_a_syllable_is_corrected_while_it_is_being_composed(typed):
@@ -283,8 +278,8 @@ def test_the_start_mark_keeps_off_the_first_token(typed):
     typed.get_by_role("button", name=table("ko")["masks_page"], exact=True).click()
     labels = typed.locator("[data-figure=masks_padding] .xtick text")
     expect(labels).to_have_count(11)
-    start, first = (labels.nth(place).bounding_box() for place in (0, 1))
-    assert start["x"] + start["width"] + 1 < first["x"]
+    start, first = (box(typed, labels.nth(place)) for place in (0, 1))
+    assert start.right + 1 < first.left
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
@@ -307,8 +302,7 @@ def test_typing_goes_before_an_experiment(typed):
     assert typed.complaints == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("theme", "width"), [("light", 390), ("dark", 1280)])
 def test_it_is_for_everyone(typed, theme, width):
     typed.set_viewport_size({"width": width, "height": 900})
     typed.evaluate("(theme) => window.site.change({ theme })", theme)

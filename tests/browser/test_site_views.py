@@ -20,7 +20,6 @@ from model.analysis.edits import asked_row, attention_to_edit, leading_heads
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
 from model.analysis.statistics import rank_correlation
 from model.trace.trace import ATTENTION_KINDS
-from tests.browser.site_pages import is_open, visiting
 from tests.browser.test_site_answers import differences
 from ui.wording import percent
 from viz.browser.texts import table
@@ -43,10 +42,8 @@ ASK = """([text, about]) => new Promise((done, fail) => {
 
 
 @pytest.fixture(scope="module")
-def asked(browser, site_host):
-    with visiting(browser, site_host) as page:
-        is_open(page)
-        yield lambda about, text=TEXT: page.evaluate(ASK, [text, about])
+def asked(open_site):
+    return lambda about: open_site.evaluate(ASK, [TEXT, about])
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,17 @@ from playwright.sync_api import expect
 from model import AttentionTrace
 from tests.browser import visit
 from tests.browser.boxes import boxes, colliding, outside
-from tests.browser.visit import choose, click, expect_heatmap, expect_settings, figure, settle, toggle
+from tests.browser.visit import (
+    choose,
+    click,
+    expect_heatmap,
+    expect_settings,
+    figure,
+    heatmap,
+    settle,
+    toggle,
+    wait_until,
+)
 from ui.wording import table
 
 EN = table("en")
@@ -96,4 +106,4 @@ def test_maps_heads_words_and_changes_are_those_of_the_file(open_page):
     toggle(page, "view_options")
     choose(page, "unit", EN["unit_word"])
     expect_settings(page, unit="word")
-    assert len(page.locator(figure("heatmap")).evaluate("figure => figure._fullData[0].z")) == 6
+    wait_until(page, lambda: len(heatmap(page)), 6)

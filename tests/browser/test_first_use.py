@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Error
 
-from tests.browser.visit import PATIENCE, choose, figure, pick, settle
+from tests.browser.visit import PATIENCE, choose, figure, pick, settle, wait_for
 from tests.serving import started
 from ui.shell.server import LIBRARIES
 from ui.wording import table
@@ -53,18 +53,10 @@ def fresh(browser):
                 page.wait_for_timeout(200)
         page.wait_for_selector(figure("heatmap"))
         settle(page)
-        _wait_for_spare_time(page, process.pid)
+        # The server and its worker import something after the first page.
+        wait_for(page, lambda: {package for _, package in loaded(process.pid)}, IN_SPARE_TIME.issubset)
         yield page, process
         page.context.close()
-
-
-def _wait_for_spare_time(page, pid: int) -> None:
-    """Until the server and its worker have imported what they import after the first page."""
-    for _ in range(PATIENCE // 200):
-        if IN_SPARE_TIME <= {package for _, package in loaded(pid)}:
-            return
-        page.wait_for_timeout(200)
-    raise TimeoutError(f"not imported: {IN_SPARE_TIME}")
 
 
 def test_the_first_use_of_a_slow_view_loads_nothing(fresh):

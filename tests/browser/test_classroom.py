@@ -189,3 +189,9 @@ def test_the_steps_of_a_plan_leave_one_beat_a_second(come):
     sent.clear()
     teacher.wait_for_timeout(4_000)
     assert 1 <= len(sent) <= 6
+
+    sent.clear()
+    for _ in range(20):  # a beat in the moment of a press would take its place
+        teacher.keyboard.press("Shift")
+        teacher.wait_for_timeout(100)
+    assert not sent

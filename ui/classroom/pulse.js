@@ -1,9 +1,12 @@
 // Shows nothing. Asks the server now and then what is new in the classroom. A page that nobody sees asks
 // nothing. Nor does a page that is being drawn: if the visitor is leaving a page, the answer would arrive in
-// the next one.
+// the next one. Nor does a page in which something was pressed just now: Streamlit sends what happens in one
+// moment as one message, for the fragment of the beat, and the press would be lost.
 //
 // In the class's bar it also says how high that is (--class-bar): pictures end above it. A step of a lesson
 // begins at the page's upper edge.
+const AFTER_A_PRESS = 500; // milliseconds; from the finger's touch to the click it is a tenth of a second
+
 export default function ({ data, parentElement, setTriggerValue }) {
   parentElement.endPulse?.(); // Streamlit calls this again for new data, and what it returns only at the end
   let beats = 0;
@@ -19,10 +22,19 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (window.lessonStep !== data.step) document.querySelector(".stMain")?.scrollTo(0, 0);
   window.lessonStep = data.step;
   const app = document.querySelector('[data-testid="stApp"]');
-  const isBusy = () => document.hidden || app?.dataset.testScriptState !== "notRunning";
+  const ended = new AbortController();
+  let pressed = -Infinity;
+  const press = ({ timeStamp }) => (pressed = timeStamp);
+  for (const kind of ["pointerdown", "keydown"])
+    window.addEventListener(kind, press, { capture: true, signal: ended.signal });
+  const isBusy = () =>
+    document.hidden ||
+    app?.dataset.testScriptState !== "notRunning" ||
+    performance.now() - pressed < AFTER_A_PRESS;
   const timer = setInterval(() => isBusy() || setTriggerValue("beat", ++beats), data.every);
   const end = () => {
     clearInterval(timer);
+    ended.abort();
     watch.disconnect();
   };
   parentElement.endPulse = end;

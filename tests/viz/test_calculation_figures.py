@@ -107,12 +107,8 @@ def test_numbered_columns_need_not_all_be_labelled():
     assert figure.layout.xaxis.tickvals == (0, 8, 16, 24)
     assert [label.strip("<br> ") for label in figure.layout.xaxis.ticktext] == ["0", "8", "16", "24"]
     assert figure.data[0].customdata[0, 31].tolist() == ["1", "31"]
-
-
-def test_very_many_columns_stand_without_gaps_and_keep_round_labels():
-    figure = number_heatmap(np.ones((1, 256)), "a", [str(number) for number in range(256)], label_every=32)
-    assert figure.data[0].xgap == 0
-    assert figure.layout.xaxis.tickvals == tuple(range(0, 256, 32))
+    many = number_heatmap(np.ones((1, 256)), "a", [str(number) for number in range(256)], label_every=32)
+    assert many.data[0].xgap == 0 and many.layout.xaxis.tickvals == tuple(range(0, 256, 32))
 
 
 def test_a_softmax_is_0_only_where_a_mask_makes_it_so():

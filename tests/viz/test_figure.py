@@ -88,12 +88,6 @@ def test_what_json_cannot_say_is_an_error():
         to_json({"data": [{"x": [float("nan")]}], "layout": {}})
 
 
-def test_a_figure_function_keeps_its_name_and_its_docstring():
-    assert attention_heatmap.__name__ == "attention_heatmap"
-    assert attention_heatmap.__doc__ == attention_heatmap.specification.__doc__
-    assert isinstance(attention_heatmap(SQUARE, TOKENS[:4], TOKENS[:4]), go.Figure)
-
-
 ROOT = Path(__file__).parents[2]
 
 

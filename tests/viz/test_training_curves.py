@@ -48,11 +48,6 @@ def test_a_panel_can_stand_alone_and_have_its_own_height():
     assert figure.layout.height - figure.layout.margin.t - figure.layout.margin.b == 300
     rest = history_curves(history(), losses={})
     assert [trace.name for trace in rest.data] == ["dev_exact", "Learning rate"]
-    empty = history_curves(
-        history().iloc[:0], captions=Captions(titles=("Step", "Loss", "Development score", ""))
-    )
-    assert not empty.data
-    assert "yaxis2" not in empty.layout.to_plotly_json()
 
 
 def test_losses_share_a_logarithmic_panel_whose_legend_tells_them_apart():

@@ -8,21 +8,6 @@ from keras import ops
 
 from model.activations.sublayers import positional_encoding
 from model.analysis import building_blocks as work
-from model.analysis.building_blocks import (
-    ROLES,
-    attention_share,
-    by_distance,
-    by_role,
-    dot_product_attention,
-    group_parameters,
-    hidden_by_look_ahead,
-    move,
-    nearest_others,
-    role_of,
-    similarity,
-    sizes,
-    under,
-)
 from model.network import layers as attention
 from model.stored.config import Seq2SeqConfig, TransformerConfig
 
@@ -40,15 +25,15 @@ def test_weights_and_output_are_those_of_the_networks(masked):
     mask[2] = False  # a row with nothing to look at
     mask = mask if masked else None
     output, weights = attention.scaled_dot_product_attention(query, key, value, mask)
-    steps = dot_product_attention(query, key, value, mask)
+    steps = work.dot_product_attention(query, key, value, mask)
     np.testing.assert_allclose(steps.weights, ops.convert_to_numpy(weights), atol=1e-6)
     np.testing.assert_allclose(steps.output, ops.convert_to_numpy(output), atol=2e-6)
 
 
 def test_each_step_follows_from_the_one_before():
     query, key, value = arrays()
-    mask = ~hidden_by_look_ahead(7)[:5]
-    steps = dot_product_attention(query, key, value, mask)
+    mask = ~work.hidden_by_look_ahead(7)[:5]
+    steps = work.dot_product_attention(query, key, value, mask)
     np.testing.assert_allclose(steps.scaled * 2, steps.products)  # the width is 4
     assert (np.isneginf(steps.logits) == ~mask).all()
     np.testing.assert_array_equal(steps.logits[mask], steps.scaled[mask])
@@ -68,7 +53,7 @@ def test_each_step_follows_from_the_one_before():
 )
 def test_shapes_that_do_not_fit_are_refused(query, key, value, mask, message):
     with pytest.raises(ValueError, match=message):
-        dot_product_attention(query, key, value, mask)
+        work.dot_product_attention(query, key, value, mask)
 
 
 P, D = 24, 16
@@ -80,7 +65,7 @@ def embeddings():
 
 
 def test_similarity_depends_on_the_distance_alone_and_peaks_on_the_diagonal():
-    found = similarity(positional_encoding(P, D))
+    found = work.similarity(positional_encoding(P, D))
     np.testing.assert_allclose(found, found.T, atol=1e-5)
     np.testing.assert_allclose(found[3:, 3:], found[:-3, :-3], atol=1e-4)  # moved along the diagonal
     np.testing.assert_allclose(np.diagonal(found), D / 2, rtol=1e-5)
@@ -88,8 +73,8 @@ def test_similarity_depends_on_the_distance_alone_and_peaks_on_the_diagonal():
 
 
 def test_the_curve_over_distances_is_the_first_row_and_a_sum_of_cosines():
-    found = similarity(positional_encoding(P, D))
-    curve = by_distance(found)
+    found = work.similarity(positional_encoding(P, D))
+    curve = work.by_distance(found)
     np.testing.assert_allclose(curve, found[0], atol=1e-4)
     expected = sum(math.cos(5 / 10000 ** (2 * i / D)) for i in range(D // 2))
     assert curve[5] == pytest.approx(expected, abs=1e-4)
@@ -97,7 +82,7 @@ def test_the_curve_over_distances_is_the_first_row_and_a_sum_of_cosines():
 
 def test_the_distance_does_not_know_the_token_but_the_cosine_does(embeddings):
     encoding = positional_encoding(P, D)
-    one, other = move(embeddings[0], encoding, 2), move(3 * embeddings[1], encoding, 2)
+    one, other = work.move(embeddings[0], encoding, 2), work.move(3 * embeddings[1], encoding, 2)
     np.testing.assert_allclose(one.distance, other.distance, atol=1e-4)
     assert np.abs(one.cosine - other.cosine).max() > 0.01
     assert len(one.distance) == len(one.cosine) == P - 2
@@ -106,33 +91,33 @@ def test_the_distance_does_not_know_the_token_but_the_cosine_does(embeddings):
 
 def test_the_distance_does_not_know_the_position_either(embeddings):
     encoding = positional_encoding(P, D)
-    first, later = (move(embeddings[0], encoding, position).distance for position in (0, 9))
+    first, later = (work.move(embeddings[0], encoding, position).distance for position in (0, 9))
     np.testing.assert_allclose(first[: len(later)], later, atol=1e-4)
     assert first[1] == pytest.approx(np.linalg.norm(encoding[1] - encoding[0]))
 
 
 def test_other_tokens_come_nearest_first_and_each_once():
     rows = np.array([[0, 0], [3, 0], [1, 0], [1, 0], [0, 0]], np.float32)
-    found = nearest_others("가나다다가", rows, positional_encoding(5, 2), 0)
+    found = work.nearest_others("가나다다가", rows, positional_encoding(5, 2), 0)
     assert [other.token for other in found] == ["다", "나"]
     assert [other.distance for other in found] == pytest.approx([math.sqrt(2), 3 * math.sqrt(2)])
-    assert nearest_others("가가", np.ones((2, 4)), positional_encoding(2, 4), 1) == []
+    assert work.nearest_others("가가", np.ones((2, 4)), positional_encoding(2, 4), 1) == []
 
 
 def test_an_embedding_of_zeros_has_a_cosine_all_the_same():
-    assert np.isfinite(move(np.zeros(4), np.zeros((3, 4)), 0).cosine).all()
+    assert np.isfinite(work.move(np.zeros(4), np.zeros((3, 4)), 0).cosine).all()
 
 
 def test_mistakes_show_what_was_received(embeddings):
     encoding = positional_encoding(P, D)
     with pytest.raises(ValueError, match=r"\(P, D\), received \(16,\)"):
-        similarity(encoding[0])
+        work.similarity(encoding[0])
     with pytest.raises(ValueError, match=r"0\.\.23, received 24"):
-        move(embeddings[0], encoding, 24)
+        work.move(embeddings[0], encoding, 24)
     with pytest.raises(ValueError, match=r"5 rows of 16, received \(4, 16\)"):
-        sizes(embeddings, encoding[:4])
+        work.sizes(embeddings, encoding[:4])
     with pytest.raises(ValueError, match="received 2 and 5"):
-        nearest_others("가나", embeddings, encoding, 0)
+        work.nearest_others("가나", embeddings, encoding, 0)
 
 
 @pytest.fixture(scope="module")
@@ -157,34 +142,34 @@ def sizes_of_arrays(network) -> dict[str, int]:
 
 
 def test_the_parts_add_up_to_the_network_and_each_has_a_role(network):
-    parts = group_parameters(sizes_of_arrays(network))
-    roles = by_role(parts)
+    parts = work.group_parameters(sizes_of_arrays(network))
+    roles = work.by_role(parts)
     assert sum(parts.values()) == sum(roles.values()) == network.count_params()
-    assert list(roles) == [role for role in ROLES if role in roles]
+    assert list(roles) == [role for role in work.ROLES if role in roles]
 
 
 def test_the_parts_of_a_transformer(tiny_network):
-    parts = group_parameters(sizes_of_arrays(tiny_network))
+    parts = work.group_parameters(sizes_of_arrays(tiny_network))
     d, f = tiny_network.config.d_model, tiny_network.config.dff
     assert parts["encoder_1/self_attention"] == parts["decoder_2/cross_attention"] == 4 * (d * d + d)
     assert parts["decoder_1/feed_forward"] == d * f + f + f * d + d
     assert parts["encoder_2/around_attention"] == parts["encoder_norm"] == 2 * d
     assert parts["output_bias"] == tiny_network.config.vocab_size
-    assert under(parts, "encoder_1") == 4 * (d * d + d) + d * f + f + f * d + d + 4 * d
-    assert under(parts, "encoder_10") == 0
+    assert work.under(parts, "encoder_1") == 4 * (d * d + d) + d * f + f + f * d + d + 4 * d
+    assert work.under(parts, "encoder_10") == 0
 
 
 def test_the_share_of_attention_by_hand():
     parts = {"embedding": 60, "encoder_1/self_attention": 10, "decoder_1/cross_attention": 20, "join": 10}
-    assert attention_share(parts) == pytest.approx(0.3)
-    assert attention_share({}) == 0
+    assert work.attention_share(parts) == pytest.approx(0.3)
+    assert work.attention_share({}) == 0
 
 
 def test_unknown_paths_are_named():
     with pytest.raises(ValueError, match="'kernel'"):
-        group_parameters({"kernel": 3})
+        work.group_parameters({"kernel": 3})
     with pytest.raises(ValueError, match="'convolution'"):
-        role_of("convolution")
+        work.role_of("convolution")
 
 
 def test_one_token_on_each_side_multiplies_once_with_every_entry_of_every_matrix(network):

@@ -46,13 +46,6 @@ def test_what_it_wrote_stands_first_and_the_source_is_always_there():
     assert sure.candidates["나"] < math.log(1e-6)
 
 
-def test_where_it_copied_another_token_may_have_been_probable():
-    (found,) = stretches("가나다", "가나다", [(1, "마", 0.2)])
-    assert found.written == found.kept == "나" and found.candidates["마"] == pytest.approx(
-        math.log(0.2), rel=1e-4
-    )
-
-
 @pytest.mark.parametrize(
     ("target", "other", "expected"),
     [

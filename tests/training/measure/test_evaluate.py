@@ -56,7 +56,7 @@ def sentences_file(tmp_path):
     return path
 
 
-def test_report_by_family_and_in_total():
+def test_report_by_family_by_rule_and_in_total():
     report = evaluate(Replacer(TABLE), PAIRS)
     assert list(report.families) == ["clean", "pronunciation", "typing"]
     assert [scores["count"] for scores in report.families.values()] == [1, 2, 1]
@@ -65,10 +65,6 @@ def test_report_by_family_and_in_total():
     assert report.total["clean_untouched"] == 1
     assert [outcome.correct for outcome in report.outcomes] == [True, False, False, True]
     assert [outcome.correction.source for outcome in report.outcomes] == [pair.wrong for pair in PAIRS]
-
-
-def test_recall_by_rule():
-    report = evaluate(Replacer(TABLE), PAIRS)
     rules = [tuple(each.values()) for each in report.rules]
     assert rules == [("liaison", "pronunciation", 3, 2, 2 / 3), ("jamo_replaced", "typing", 1, 0, 0)]
 

@@ -85,31 +85,32 @@ def test_what_may_be_a_verb_is_no_safe_noun():
     assert is_safe(load_kiwi(), "책상") and not is_safe(load_kiwi(), "가지")
 
 
-def sentences(count: int) -> list[str]:
+@pytest.fixture(scope="module")
+def sentences():
     rng = random.Random(0)
-    return [everyday_sentence(rng) for _ in range(count)]
+    return [everyday_sentence(rng) for _ in range(8000)]
 
 
-def test_they_are_rightly_spelt_as_far_as_a_corpus_is_looked_at():
-    assert [found for text in sentences(3000) if (found := find_fault(text))] == []
+def test_they_are_rightly_spelt_as_far_as_a_corpus_is_looked_at(sentences):
+    assert [found for text in sentences[:3000] if (found := find_fault(text))] == []
 
 
-def test_particles_agree_and_stems_conjugate():
-    text = " ".join(sentences(6000))
+def test_particles_agree_and_stems_conjugate(sentences):
+    text = " ".join(sentences)
     for right in ("그리워", "방이 좁", "노래를 들", "짐을 실", "옷을 입", "길을 물"):
         assert right in text
     for wrong in ("방가", "노래을", "그립어", "듣어", "실는", "닫으니까는", "하을", "쓰을"):
         assert wrong not in text
 
 
-def test_verbs_alone_take_the_endings_of_verbs():
+def test_verbs_alone_take_the_endings_of_verbs(sentences):
     adjectives = [each.stem for each in predicates() if not each.is_verb]
-    text = " ".join(sentences(6000))
+    text = " ".join(sentences[:6000])
     assert not any(f"{stem}자마자" in text or f"{stem}고 싶" in text for stem in adjectives if len(stem) > 1)
 
 
-def test_every_predicate_comes():
-    text = " ".join(sentences(8000))
+def test_every_predicate_comes(sentences):
+    text = " ".join(sentences)
     nouns = [noun for each in predicates() for noun in each.nouns]
     assert sum(noun in text for noun in nouns) > 0.98 * len(nouns)
 

@@ -260,7 +260,7 @@ def test_a_narrower_window_is_drawn_anew_and_keeps_what_is_pinned(show):
 
 
 @pytest.mark.parametrize("kind", ["encoder_attention", "cross_attention"])
-def test_the_svg_holds_what_is_seen_with_its_legend(show, kind):
+def test_a_saved_drawing_holds_what_is_seen_with_its_legend(show, kind):
     data = data_of(kind, heads=2, theme="dark")
     page = show(data, theme="dark")
     token(page, "queries", 5).click()
@@ -276,16 +276,13 @@ def test_the_svg_holds_what_is_seen_with_its_legend(show, kind):
     assert colours <= set(palette("dark").qualitative)
     assert drawing.find(f"{name}rect").get("fill") == palette("dark").sequential[0]
     assert "Noto Sans KR" in drawing.get("font-family")
-
-
-def test_the_png_is_three_times_as_large_as_the_drawing(show):
-    page = show(data_of())
     with page.expect_download() as download:
         page.get_by_role("button", name=EN["lines_save"].format(format="PNG")).click()
     assert download.value.suggested_filename == "attention-lines.png"
     content = Path(download.value.path()).read_bytes()
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
-    assert int.from_bytes(content[16:20]) == 3 * int(page.locator(".drawing").get_attribute("width"))
+    width = int(page.locator(".drawing").get_attribute("width"))
+    assert int.from_bytes(content[16:20]) == 3 * width  # three times as large as the drawing
 
 
 @pytest.mark.parametrize(("theme", "width", "isolated"), [("light", 1280, [5]), ("dark", 390, [])])

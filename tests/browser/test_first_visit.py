@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box
-from tests.browser.visit import PATIENCE, expect_settings, figure, settle, wait_until, write
+from tests.browser.visit import PATIENCE, expect_settings, figure, settle, wait_for, wait_until, write
 from ui.components.widgets import STOPS
 from ui.wording import table
 
@@ -52,14 +52,16 @@ def stranger(server, elsewhere):
 def test_a_tour_leads_through_the_page_and_never_comes_again(stranger, width, height):
     page = stranger(width, height)
     panel = page.locator(".welcome .panel")
-    assert all(word in panel.text_content() for word in ("층", "헤드", "어텐션"))
+    for word in ("층", "헤드", "어텐션"):
+        expect(panel).to_contain_text(word)
     panel.get_by_role("button", name=KO["tour_begin"]).click()
     for number, (name, (place, _)) in enumerate(STOPS.items(), start=1):
         expect(panel).to_contain_text(KO[name])
         expect(panel).to_contain_text(f"{number} / {len(STOPS)}")
-        box = panel.bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] + box["height"] <= height
-        assert page.evaluate(LIES_ON_TOP, place), f"{name}: what is explained lies under something else"
+        at = box(page, panel)
+        assert at.left >= 0 and at.right <= width and at.bottom <= height
+        # What is explained is scrolled to.
+        wait_until(page, lambda place=place: page.evaluate(LIES_ON_TOP, place), True)
         panel.locator(".strong").click()
     expect(panel).to_have_count(0)
     page.wait_for_url("**/laboratory*")  # the last step switches the head off
@@ -90,25 +92,20 @@ CONTROLS = """() => {
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080), (390, 844)])
-def test_the_first_screen_has_few_controls(open_page, width, height):
-    page = open_page("", width=width, height=height)
-    page.mouse.move(0, 0)  # a picture that is pointed at offers to be saved
-    found = page.evaluate(CONTROLS)
+def test_the_first_screen_has_few_controls(look_at, width, height):
+    found = look_at("", width=width, height=height).evaluate(CONTROLS)
     assert len(found) <= MOST_CONTROLS, found
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768), (390, 844)])
 def test_the_welcome_covers_no_picture_that_cannot_be_scrolled_above_it(stranger, width, height):
     page = stranger(width, height)
-    panel, picture = page.locator(".welcome .panel"), page.locator(figure("heatmap"))
-    top = panel.bounding_box()["y"]
+    top = box(page, ".welcome .panel").top
     if width > 1000:  # one look: nothing has to be scrolled
-        for shown in (picture, page.locator(".st-key-overview")):
-            box = shown.bounding_box()
-            assert box["y"] + box["height"] <= top
+        for shown in (figure("heatmap"), ".st-key-overview"):
+            assert box(page, shown).bottom <= top
     page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, main.scrollHeight)")
-    last = page.locator(".st-key-more").bounding_box()
-    assert last["y"] + last["height"] <= top
+    wait_for(page, lambda: box(page, ".st-key-more").bottom <= top)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844), (844, 390)])
@@ -126,10 +123,8 @@ def test_no_number_of_a_change_lies_over_a_text_that_is_in_sight(stranger, width
 
 def test_closing_the_welcome_moves_nothing_and_another_window_uses_its_room(stranger):
     page = stranger()
-    panel, picture, heads = (
-        page.locator(each) for each in (".welcome .panel", figure("heatmap"), figure("overview"))
-    )
-    boxes = lambda: [each.bounding_box() for each in (picture, heads)]
+    panel = page.locator(".welcome .panel")
+    boxes = lambda: [box(page, figure(each)) for each in ("heatmap", "overview")]
     before = boxes()
     panel.locator(".quiet").click()
     expect(panel).to_have_count(0)
@@ -137,28 +132,24 @@ def test_closing_the_welcome_moves_nothing_and_another_window_uses_its_room(stra
     assert boxes() == before
     write(page, "학꾜에 가치 가요")
     expect_settings(page, sentence="학꾜에 가치 가요")
-    assert [each["height"] for each in boxes()] == [each["height"] for each in before]
+    assert [each.height for each in boxes()] == [each.height for each in before]
     page.set_viewport_size({"width": 1366, "height": 769})
-    wait_until(page, lambda: picture.bounding_box()["height"] > before[0]["height"] + 10, True)
+    wait_for(page, lambda: boxes()[0].height > before[0].height + 10)
 
 
-def test_the_corrected_text_is_copied(open_page):
-    page = open_page("?sentence=머거요")
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+def test_the_corrected_text_and_the_link_are_copied_and_it_stands_as_a_code_for_phones(open_page):
+    page = open_page("?layer=2&sentence=머거요")
+    page.evaluate(
+        "window.copied = []; navigator.clipboard.writeText = async text => void copied.push(text); 0"
+    )
     page.locator(".st-key-correction .copy").click()
-    page.wait_for_function("window.copied")
-    assert page.evaluate("window.copied") == "먹어요"
-
-
-def test_the_link_is_copied_and_stands_as_a_code_for_phones(open_page):
-    page = open_page("?layer=2")
+    wait_until(page, lambda: page.evaluate("window.copied"), ["먹어요"])
     page.locator(".st-key-taking button").first.click()
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     page.locator(".st-key-copy_link button").click()
-    page.wait_for_function("window.copied")
-    place, _, settings = page.evaluate("window.copied").partition("?")
+    _, link = wait_for(page, lambda: page.evaluate("window.copied"), lambda copied: len(copied) == 2)
+    place, _, settings = link.partition("?")
     assert place == page.url.partition("?")[0]
-    assert parse_qs(settings) == {"layer": ["2"], "sentence": [page.locator("textarea").input_value()]}
+    assert parse_qs(settings) == {"layer": ["2"], "sentence": ["머거요"]}
     expect(page.locator("img.qr")).to_be_visible()
 
 

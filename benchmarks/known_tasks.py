@@ -65,7 +65,7 @@ class Task:
             for side in ("encoder", "decoder", "cross")
         }
         layers = {"encoder": 0 if self.before is None else self.layers, "decoder": self.layers}
-        return nodes_of(layers, heads)
+        return nodes_of(layers.__getitem__, heads.__getitem__)
 
     @property
     def circuit(self) -> frozenset[Node]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from model.activations.replacements import Rows
 from model.activations.walk import ONE_CORE, ActivationWalk, LastRows
-from model.trace.interventions import ATTENTIONS, SUBLAYERS, Node, Slopes, tap
+from model.trace.interventions import ATTENTIONS, Node, Slopes, sublayer_at, tap
 
 _KINDS = tuple(kind for kinds in ATTENTIONS.values() for kind in kinds)
 BACKWARD_TAPS = (
@@ -103,10 +103,10 @@ class BackwardPass:
 
     def _through(self, side: str, towards: np.ndarray) -> None:
         """From the gradient (B, Q, D) at the end of a stream to its beginning."""
-        network, kinds = self.network, SUBLAYERS[side]
+        network = self.network
         stream = np.moveaxis(self.found[tap(side, "residual")], -3, 0)  # (places, B, Q, D)
         for sublayer in reversed(range(len(stream) - 1)):
-            layer, kind = sublayer // len(kinds), kinds[sublayer % len(kinds)]
+            kind, layer = sublayer_at(side, sublayer)
             if not network.has(kind):
                 continue
             towards = self._left(side, sublayer, towards)
@@ -168,8 +168,7 @@ class BackwardPass:
 
     def _left(self, side: str, sublayer: int, towards: np.ndarray) -> np.ndarray:
         """The gradient with respect to the sum of stream and output, where a normalisation follows it."""
-        network, kinds = self.network, SUBLAYERS[side]
-        kind, layer = kinds[sublayer % len(kinds)], sublayer // len(kinds)
+        network, (kind, layer) = self.network, sublayer_at(side, sublayer)
         if network.config.norm_first or not network.has(kind):
             return towards
         residual, output = (

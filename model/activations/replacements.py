@@ -11,18 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.activations.sublayers import Sublayers, kind_side
+from model.activations.sublayers import Sublayers
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import PAD_ID
 from model.trace.interventions import (
     EVERYWHERE,
     FEED_FORWARDS,
-    SUBLAYERS,
     Computed,
     Head,
     Intervention,
     Node,
     Patches,
+    kind_side,
+    sublayer_at,
 )
 
 _SHORT = {"encoder_attention": "self", "decoder_attention": "self", "cross_attention": "cross"}
@@ -52,14 +53,11 @@ def activation_name(stacked: str, place: int | tuple[int, int]) -> str:
     of, _, part = stacked.rpartition("_")
     if isinstance(place, tuple):
         return f"{sublayer_name(f'{of}_attention', place[0])}.head.{place[1]}"
-    layer, number = divmod(place, len(SUBLAYERS[of]))
-    if part == "residual":
-        return (
-            f"{sublayer_name(SUBLAYERS[of][number - 1], layer)}.residual"
-            if number
-            else f"{of}.{layer}.residual"
-        )
-    return output_name(SUBLAYERS[of][number], layer)
+    if part == "output":
+        return output_name(*sublayer_at(of, place))
+    kind, layer = sublayer_at(of, place - 1)
+    after = f"{of}.{layer + 1}" if kind == FEED_FORWARDS[of] else sublayer_name(kind, layer)
+    return f"{after}.residual"
 
 
 def replacements_of(patches: Patches) -> dict[str, Replacement]:

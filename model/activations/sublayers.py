@@ -10,9 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.stored.config import ATTENTION_PATHS, NetworkConfig, TransformerConfig
+from model.stored.config import ATTENTION_PATHS, NetworkConfig, TransformerConfig, norm_path, sublayer_path
 from model.text.tokenizer import PAD_ID, START_ID
-from model.trace.interventions import ATTENTIONS, SUBLAYERS, Node, Normalisation, OutputWeights, nodes_of
+from model.trace.interventions import (
+    ATTENTIONS,
+    SUBLAYERS,
+    Node,
+    Normalisation,
+    OutputWeights,
+    nodes_of,
+    sublayer_at,
+)
 
 
 def angle_rates(d_model: int) -> np.ndarray:
@@ -109,7 +117,7 @@ class Sublayers:
 
     def output_projections(self, kind: str, layers: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
         """Kernels (L, H, D/H, D) and biases (L, D) of the output projections of some layers."""
-        names = [f"{self._attention(kind, layer)}/output" for layer in layers]
+        names = [f"{sublayer_path(kind, layer)}/output" for layer in layers]
         kernels = [self.arrays[f"{name}/kernel"] for name in names]
         split = [kernel.reshape(self.heads(kind), -1, kernel.shape[1]) for kernel in kernels]
         return np.stack(split), np.stack([self.arrays[f"{name}/bias"] for name in names])
@@ -153,10 +161,7 @@ class Sublayers:
     @property
     def nodes(self) -> tuple[Node, ...]:
         """(N,) all heads and feed-forward networks in the order of the pass."""
-        kinds = [kind for some in ATTENTIONS.values() for kind in some]
-        return nodes_of(
-            {side: self.layers(side) for side in ATTENTIONS}, {kind: self.heads(kind) for kind in kinds}
-        )
+        return nodes_of(self.layers, self.heads)
 
     def logits(self, states: np.ndarray) -> np.ndarray:
         """The logits of the closed end of the decoder's stream: (B, T, D) -> (B, T, V)."""
@@ -178,7 +183,7 @@ class Sublayers:
 
         Each is (B, H, positions, D/H).
         """
-        name, heads = self._attention(kind, layer), self.heads(kind)
+        name, heads = sublayer_path(kind, layer), self.heads(kind)
         query = self._heads(asking, f"{name}/query", heads)
         key = self._heads(read, f"{name}/key", heads)
         query = self.turned(f"{name}/query", query)
@@ -209,7 +214,7 @@ class Sublayers:
         """The output projection of the outputs of heads: (B, H, Q, D/H) -> (B, Q, D)."""
         batch, _, length, _ = heads.shape
         joined = heads.transpose(0, 2, 1, 3).reshape(batch, length, -1)
-        return self.dense(joined, f"{self._attention(kind, layer)}/output")
+        return self.dense(joined, f"{sublayer_path(kind, layer)}/output")
 
     def weights(
         self,
@@ -263,13 +268,11 @@ class Sublayers:
 
     def enter(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
         """The input of a sub-layer: the stream (B, Q, D), normalised with ``norm_first``."""
-        return self._norm(x, self._norm_name(kind, layer)) if self.config.norm_first and self.has(kind) else x
+        return self._norm(x, norm_path(kind, layer)) if self.config.norm_first and self.has(kind) else x
 
     def leave(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
         """The stream (B, Q, D) after a sub-layer, from the sum ``x`` of stream and output."""
-        return (
-            x if self.config.norm_first or not self.has(kind) else self._norm(x, self._norm_name(kind, layer))
-        )
+        return x if self.config.norm_first or not self.has(kind) else self._norm(x, norm_path(kind, layer))
 
     def resumed(self, stream: Stream, until: int, since: int | None, added: np.ndarray) -> np.ndarray:
         """The stream at place ``until`` with an earlier addition ``added`` (B, Q, D).
@@ -290,8 +293,7 @@ class Sublayers:
         return x
 
     def _left(self, side: str, sublayer: int, x: np.ndarray) -> np.ndarray:
-        kinds = SUBLAYERS[side]
-        return self.leave(kinds[sublayer % len(kinds)], sublayer // len(kinds), x)
+        return self.leave(*sublayer_at(side, sublayer), x)
 
     def close(self, side: str, x: np.ndarray) -> np.ndarray:
         """The end of a stream (B, Q, D) as the output layer, or as cross-attention reads it."""
@@ -301,7 +303,7 @@ class Sublayers:
         """Gamma (D,) and beta (D,) of the normalisation around a sub-layer; 0 around one without heads."""
         if not self.has(kind):
             return np.zeros(self.config.d_model, np.float32), np.zeros(self.config.d_model, np.float32)
-        name = self._norm_name(kind, layer)
+        name = norm_path(kind, layer)
         return self.arrays[f"{name}/gamma"], self.arrays[f"{name}/beta"]
 
     def closing_norm(self, side: str) -> tuple[np.ndarray, np.ndarray]:
@@ -319,7 +321,7 @@ class Sublayers:
 
     def projection_name(self, node: Node, part: str) -> str:
         """The path of a projection (D, D) of all heads of an attention."""
-        return f"{self._attention(node.kind, node.layer)}/{part}"
+        return f"{sublayer_path(node.kind, node.layer)}/{part}"
 
     def written(self, node: Node, heads: np.ndarray) -> np.ndarray:
         """The addition (Q, D) of a node to the stream, with any axes before.
@@ -331,7 +333,7 @@ class Sublayers:
         if node.head is None:
             return heads
         depth = heads.shape[-1]
-        kernel = self.arrays[f"{self._attention(node.kind, node.layer)}/output/kernel"]
+        kernel = self.arrays[f"{sublayer_path(node.kind, node.layer)}/output/kernel"]
         return heads @ kernel[node.head * depth : (node.head + 1) * depth]
 
     def dense(self, x: np.ndarray, name: str) -> np.ndarray:
@@ -346,24 +348,8 @@ class Sublayers:
         """(B, K, D) -> (B, H, K, D/H)."""
         return self.dense(x, name).reshape(*x.shape[:2], heads, -1).transpose(0, 2, 1, 3)
 
-    def _attention(self, kind: str, layer: int) -> str:
-        return f"{kind_side(kind)}_{layer + 1}/{ATTENTION_PATHS[kind][0]}"
-
-    def _norm_name(self, kind: str, layer: int) -> str:
-        around = ATTENTION_PATHS[kind][1] if kind in ATTENTION_PATHS else "around_feed_forward"
-        return f"{kind_side(kind)}_{layer + 1}/{around}/norm"
-
     def _norm(self, x: np.ndarray, name: str) -> np.ndarray:
         return self.normalisation.of(x, self.arrays[f"{name}/gamma"], self.arrays[f"{name}/beta"])
-
-
-def kind_side(kind: str) -> str:
-    """The side of a kind of sub-layer, "encoder" or "decoder".
-
-    >>> kind_side("cross_attention")
-    'decoder'
-    """
-    return "encoder" if kind.startswith("encoder") else "decoder"
 
 
 def softmax(scores: np.ndarray, masked: np.ndarray | None = None) -> np.ndarray:

@@ -26,7 +26,6 @@ from model.activations.replacements import (
     intervened,
     sublayer_name,
 )
-from model.activations.sublayers import kind_side
 from model.activations.walk import ActivationWalk
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import END_ID, PAD_ID
@@ -38,6 +37,7 @@ from model.trace.interventions import (
     Projections,
     Slopes,
     Zeroed,
+    kind_side,
     tap,
 )
 from model.trace.trace import ATTENTION_KINDS

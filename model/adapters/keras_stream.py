@@ -14,7 +14,6 @@ from itertools import permutations
 
 import numpy as np
 
-from model.activations.sublayers import kind_side
 from model.adapters.alterations import Ids
 from model.adapters.capture import Layer, Tensor
 from model.adapters.keras_calls import (
@@ -34,7 +33,7 @@ from model.adapters.keras_calls import (
 )
 from model.adapters.own_passes import array_of
 from model.adapters.own_stream import NO_NORMALISATION, Built, NoStreamError, OwnStream, checked
-from model.stored.config import ATTENTION_PATHS
+from model.stored.config import ATTENTION_PATHS, norm_path, sublayer_path
 from model.trace.interventions import ATTENTIONS, SUBLAYERS
 
 # (query, key, value, output) layers of each attention; perhaps a function that rotates (1, N, H, d) queries
@@ -145,25 +144,24 @@ class _Parts:
             for kind in SUBLAYERS[side]:
                 if kind in ATTENTION_PATHS and kind not in self.heads:
                     continue
-                name = f"{kind_side(kind)}_{layer + 1}"
                 if kind in ATTENTION_PATHS:
                     parts = self._layers_of(kind, layer)
                     if stream is None:
                         stream = self._begun(side, parts["query"])
                     entered, last = parts["query"].given, parts["output"]
                     for part, each in parts.items():
-                        self._keep(f"{name}/{ATTENTION_PATHS[kind][0]}/{part}", each)
+                        path = f"{sublayer_path(kind, layer)}/{part}"
+                        self._keep(path, each)
                         if each.norm is not None:
-                            self._keep_norm(f"{name}/{ATTENTION_PATHS[kind][0]}/{part}/norm", each.norm)
-                    around = ATTENTION_PATHS[kind][1]
+                            self._keep_norm(f"{path}/norm", each.norm)
                 else:
                     assert stream is not None and last is not None
                     entered = self._norm_of(stream).returned if self.norm_first else stream
                     last, self.feed_forwards[side, layer] = self._feed_forward(
                         entered, last, f"{side} {layer + 1}"
                     )
-                    around = "around_feed_forward"
-                stream = self._through(f"{name}/{around}/norm", stream, entered, last.returned, name)
+                path, where = norm_path(kind, layer), f"{side}_{layer + 1}"
+                stream = self._through(path, stream, entered, last.returned, where)
         assert stream is not None
         if self.norm_first:
             self._keep_norm(f"{side}_norm", self._norm_of(stream, f"behind the last layer of its {side}"))

@@ -23,8 +23,8 @@ from model.adapters.capture import LOCK, Capture, like
 from model.adapters.own_passes import PROBE, OwnPasses, array_of
 from model.adapters.own_stream import Built, OwnStream, checked, of_each_head
 from model.adapters.torch import evaluating
-from model.stored.config import ATTENTION_PATHS
-from model.trace.interventions import ATTENTIONS, Intervention, Normalisation
+from model.stored.config import norm_path, sublayer_path
+from model.trace.interventions import ATTENTIONS, FEED_FORWARDS, Intervention, Normalisation
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -147,19 +147,18 @@ class _Reading:
         """The weights of all layers, in the paths that ``OwnStream`` reads."""
         arrays: dict[str, np.ndarray] = {}
         for side, some in self.layers.items():
-            for number, layer in enumerate(some, start=1):
-                name = f"{side}_{number}"
+            for number, layer in enumerate(some):
                 kinds = ATTENTIONS[side][: len(layer.attentions)]  # of a decoder-only network one
                 for kind, (attention, norm) in zip(kinds, layer.attentions, strict=True):
-                    path, around = ATTENTION_PATHS[kind]
+                    path = sublayer_path(kind, number)
                     for part in ("query", "key"):
                         if (of_head := getattr(attention, f"{part[0]}_norm", None)) is not None:
-                            _keep_norm(arrays, f"{name}/{path}/{part}/norm", of_head)
+                            _keep_norm(arrays, f"{path}/{part}/norm", of_head)
                     for part, (kernel, bias) in _projections(attention, self.heads[kind]).items():
-                        arrays[f"{name}/{path}/{part}/kernel"] = np.ascontiguousarray(kernel)
-                        arrays[f"{name}/{path}/{part}/bias"] = bias
-                    _keep_norm(arrays, f"{name}/{around}/norm", norm)
-                _keep_norm(arrays, f"{name}/around_feed_forward/norm", layer.norm)
+                        arrays[f"{path}/{part}/kernel"] = np.ascontiguousarray(kernel)
+                        arrays[f"{path}/{part}/bias"] = bias
+                    _keep_norm(arrays, norm_path(kind, number), norm)
+                _keep_norm(arrays, norm_path(FEED_FORWARDS[side], number), layer.norm)
         return arrays
 
     def _feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:

@@ -38,7 +38,7 @@ from model.analysis.statistics import settled_from
 from model.correction.answers import Network
 from model.text import hangul
 from model.text.changes import Change
-from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, OutputWeights, tap
+from model.trace.interventions import ATTENTIONS, Contrast, Node, OutputWeights, sublayer_at, tap
 
 EMBEDDING, POSITION, BIAS = "embedding", "position", "bias"
 KINDS = ATTENTIONS["decoder"]  # in the order of a layer's sub-layers; feed-forward is the third
@@ -296,9 +296,8 @@ def decompose_residual(
         shifted += towards @ norm[1]
         towards = network.normalisation.before(towards, residual[last], norm[0])
     parts: dict[Node | str, np.ndarray] = {}
-    kinds = SUBLAYERS[side]
     for sublayer in reversed(range(last)):
-        layer, kind = sublayer // len(kinds), kinds[sublayer % len(kinds)]
+        kind, layer = sublayer_at(side, sublayer)
         added = output[sublayer]
         if not network.has(kind):
             continue

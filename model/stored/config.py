@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
-from model.trace.interventions import TAPS
+from model.trace.interventions import TAPS, kind_side
 from model.trace.trace import ATTENTION_KINDS, Described
 
 # Abilities of a network besides correcting and showing its attention. Each question of the engine, each
@@ -180,3 +180,18 @@ ATTENTION_PATHS = {
     "decoder_attention": ("self_attention", "around_self_attention"),
     "cross_attention": ("cross_attention", "around_cross_attention"),
 }
+_FEED_FORWARD = "feed_forward", "around_feed_forward"
+
+
+def sublayer_path(kind: str, layer: int) -> str:
+    """The path of the arrays of a sub-layer, without the network's name.
+
+    >>> sublayer_path("cross_attention", 2), sublayer_path("encoder_feed_forward", 0)
+    ('decoder_3/cross_attention', 'encoder_1/feed_forward')
+    """
+    return f"{kind_side(kind)}_{layer + 1}/{ATTENTION_PATHS.get(kind, _FEED_FORWARD)[0]}"
+
+
+def norm_path(kind: str, layer: int) -> str:
+    """The same of the normalisation around a sub-layer."""
+    return f"{kind_side(kind)}_{layer + 1}/{ATTENTION_PATHS.get(kind, _FEED_FORWARD)[1]}/norm"

@@ -78,6 +78,25 @@ SUBLAYERS = {side: (*kinds, FEED_FORWARDS[side]) for side, kinds in ATTENTIONS.i
 EVERYWHERE = slice(None)
 
 
+def kind_side(kind: str) -> str:
+    """The side of a kind of sub-layer, "encoder" or "decoder".
+
+    >>> kind_side("cross_attention")
+    'decoder'
+    """
+    return "encoder" if kind.startswith("encoder") else "decoder"
+
+
+def sublayer_at(side: str, number: int) -> tuple[str, int]:
+    """The kind and the layer of a sub-layer by its number in a side, as ``Node.sublayer`` counts.
+
+    >>> sublayer_at("decoder", 4)
+    ('cross_attention', 1)
+    """
+    layer, place = divmod(number, len(SUBLAYERS[side]))
+    return SUBLAYERS[side][place], layer
+
+
 class Node(NamedTuple):
     """A head of attention, or a feed-forward network, which has no ``head``.
 
@@ -93,7 +112,7 @@ class Node(NamedTuple):
 
     @property
     def side(self) -> str:
-        return "encoder" if self.kind.startswith("encoder") else "decoder"
+        return kind_side(self.kind)
 
     @property
     def sublayer(self) -> int:
@@ -311,24 +330,22 @@ def every_node(layers: int, heads: int) -> tuple[Node, ...]:
     >>> len(every_node(layers=4, heads=4))
     56
     """
-    kinds = [kind for some in ATTENTIONS.values() for kind in some]
-    return nodes_of(dict.fromkeys(ATTENTIONS, layers), dict.fromkeys(kinds, heads))
+    return nodes_of(lambda side: layers, lambda kind: heads)
 
 
-def nodes_of(layers: Mapping[str, int], heads: Mapping[str, int]) -> tuple[Node, ...]:
+def nodes_of(layers: Callable[[str], int], heads: Callable[[str], int]) -> tuple[Node, ...]:
     """``every_node`` of a network whose sides have different ``layers``, or whose kinds of attention have
     different ``heads``.
 
-    >>> kinds = ("encoder_attention", "decoder_attention", "cross_attention")
-    >>> len(nodes_of({"encoder": 1, "decoder": 2}, dict.fromkeys(kinds, 4)))
+    >>> len(nodes_of({"encoder": 1, "decoder": 2}.get, lambda kind: 4))
     23
     """
     return tuple(
         node
         for side, kinds in ATTENTIONS.items()
-        for layer in range(layers[side])
+        for layer in range(layers(side))
         for node in (
-            *(Node(kind, layer, head) for kind in kinds for head in range(heads[kind])),
+            *(Node(kind, layer, head) for kind in kinds for head in range(heads(kind))),
             Node(FEED_FORWARDS[side], layer),
         )
     )

@@ -62,12 +62,18 @@ def alternative_continuation(
     """
     ids = corrector.tokenizer.encode_target(target)
     check_row(row, len(ids))
-    forced = [*ids[:row], _token_id(corrector, candidate)]
-    if forced[-1] == END_ID:
+    token = _token_id(corrector, candidate)
+    if token is None:
+        # Not the candidate itself: the message may reach a log, where visitors' words do not belong.
+        raise ValueError(
+            "the candidate should be one token that the network can write, "
+            f"received {len(candidate)} characters that are none"
+        )
+    if token == END_ID:
         text: str | None = target[:row]
     else:
         source_ids = corrector.tokenizer.encode_source(source)
-        (written,) = corrector.laboratory.write([source_ids], [Intervention()], [forced])
+        (written,) = corrector.laboratory.write([source_ids], [Intervention()], [[*ids[:row], token]])
         text = written and corrector.tokenizer.decode(written.ids, source)
     other = None if text is None else corrector.trace(source, text)
     return AlternativeContinuation(row, candidate, corrector.trace(source, target), other, text)
@@ -75,28 +81,14 @@ def alternative_continuation(
 
 def can_write(corrector: Network, candidate: str) -> bool:
     """Whether the network has a token of its own for this label of a trace; ``<outside>`` is none."""
-    return candidate == END or _is_token(_ids(corrector, candidate))
+    return _token_id(corrector, candidate) is not None
 
 
-def _ids(corrector: Network, candidate: str) -> list[int]:
-    return corrector.tokenizer.encode_target(" " if candidate == VISIBLE_SPACE else candidate)[:-1]
-
-
-def _is_token(ids: list[int]) -> bool:
-    return len(ids) == 1 and ids[0] != OUTSIDE_ID
-
-
-def _token_id(corrector: Network, candidate: str) -> int:
+def _token_id(corrector: Network, candidate: str) -> int | None:
     if candidate == END:
         return END_ID
-    found = _ids(corrector, candidate)
-    if not _is_token(found):
-        # Not the candidate itself: the message may reach a log, where visitors' words do not belong.
-        raise ValueError(
-            "the candidate should be one token that the network can write, "
-            f"received {len(candidate)} characters that are none"
-        )
-    return found[0]
+    ids = corrector.tokenizer.encode_target(" " if candidate == VISIBLE_SPACE else candidate)[:-1]
+    return ids[0] if len(ids) == 1 and ids[0] != OUTSIDE_ID else None
 
 
 @dataclass(frozen=True)

@@ -254,20 +254,13 @@ _RANGE_TOLERANCE = 1e-4  # how far rounding may push a probability or a weight o
 
 
 def check_rows(
-    kind: str,
-    weights: np.ndarray,
-    padded: np.ndarray,
-    later: np.ndarray | None = None,
-    *,
-    emptied: bool = False,
-    sink: bool = False,
+    kind: str, weights: np.ndarray, padded: np.ndarray, *, emptied: bool = False, sink: bool = False
 ) -> None:
     """Raises TraceError if a row of ``weights`` (L, H, Q, K) is no attention.
 
-    Rows that are ``padded`` (Q,) may sum to less and may look ahead, because their outputs are not used.
+    Rows that are ``padded`` (Q,) may sum to less, because their outputs are not used.
 
     Args:
-        later: (Q, K) bool, cells that no row may attend to, or None.
         emptied: whether any row may be all 0.
         sink: whether any row may sum to less than 1, as the rest falls on an attention sink.
     """
@@ -290,15 +283,21 @@ def check_rows(
         total = f"{sums[tuple(place)]}, {_where(place)}, and so in {wrong.sum()} of {wrong.size} rows"
         expected = "at most 1" if sink else "1"
         raise TraceError(kind, f"have rows that sum to {expected}", total, _advice(kind, sums[wrong]))
-    if later is not None:
-        ahead = ((weights != 0) & later).any(-1) & ~padded
-        if ahead.any():
-            place = [int(number) for number in np.argwhere(ahead)[0]]
-            advice = (
-                "Let each token see itself and those before it alone: a causal, or look-ahead, mask. "
-                "Where the first ones see each other, say how many: prefix=…"
-            )
-            raise TraceError(kind, "be 0 right of its diagonal", f"other weights, {_where(place)}", advice)
+
+
+def check_causal(weights: np.ndarray, padded: np.ndarray, prefix: int) -> None:
+    """Raises TraceError if a row of a decoder's ``weights`` (L, H, T, T) attends to later tokens.
+
+    Rows that are ``padded`` (T,) may, and so may the first ``prefix`` tokens among each other.
+    """
+    ahead = ((weights != 0) & later(len(padded), prefix)).any(-1) & ~padded
+    if ahead.any():
+        where = _where([int(number) for number in np.argwhere(ahead)[0]])
+        advice = (
+            "Let each token see itself and those before it alone: a causal, or look-ahead, mask. "
+            "Where the first ones see each other, say how many: prefix=…"
+        )
+        raise TraceError("decoder_attention", "be 0 right of its diagonal", f"other weights, {where}", advice)
 
 
 def check_hidden(name: str, weights: np.ndarray, layer: int, padded: np.ndarray, hidden: np.ndarray) -> None:

@@ -24,6 +24,7 @@ from model.trace.checks import (
     Spans,
     all_layers,
     beyond,
+    check_causal,
     check_hidden,
     check_rows,
     count,
@@ -288,8 +289,9 @@ class AttentionTrace:
         """
         for kind in self.kinds:
             rows, sink = self.padding(kind)[0], kind in self.sinks
-            ahead = later(len(rows), self.prefix) if kind == "decoder_attention" else None
-            check_rows(kind, self.attention(kind), rows, ahead, emptied=emptied, sink=sink)
+            check_rows(kind, self.attention(kind), rows, emptied=emptied, sink=sink)
+            if kind == "decoder_attention":
+                check_causal(self.attention(kind), rows, self.prefix)
             for layer, weights in enumerate(self.attention(kind)):
                 for name, hidden in self._sparse(kind, layer):
                     check_hidden(name, weights, layer, rows, hidden)

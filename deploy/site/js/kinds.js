@@ -2,7 +2,8 @@
 import { explanationOf } from "./norm.js";
 import { upTo } from "./numbers.js";
 import { carriedOver, rulesBetween, soundTheSame, wayAlike } from "./sounds.js";
-import { decompose, findChanges, isHangul, isLetterOrNumber, isSpace, isSyllable, squeezed } from "./text.js";
+import { decompose, distance, findChanges, isHangul, isLetterOrNumber } from "./text.js";
+import { isSpace, isSyllable, squeezed } from "./text.js";
 
 const CONTEXT = 2; // characters on each side
 const HEARD_LETTERS = "ㄱㄴㄷㄹㅁㅂㅅㅇ";
@@ -61,15 +62,12 @@ function inContext(change, source, target) {
   return [[change, change], ...near].flatMap(([first, last]) => {
     const [from, to] = [first.sourceStart, last.sourceEnd];
     const [start, end] = [first.targetStart, last.targetEnd];
-    const [typed, corrected] = [source.slice(from, to), target.slice(start, end)];
-    return [
-      [target, start, end],
-      [source, from, to],
-    ].map(([text, begin, stop]) => {
+    const between = (text, begin, stop) => {
       const before = text.slice(Math.max(begin - CONTEXT, 0), begin);
       const after = text.slice(stop, stop + CONTEXT);
-      return [before + typed + after, before + corrected + after];
-    });
+      return [source.slice(from, to), target.slice(start, end)].map((said) => before + said + after);
+    };
+    return [between(target, start, end), between(source, from, to)];
   });
 }
 
@@ -101,19 +99,10 @@ function isOneJamo(wrong, right, keys) {
   return isOneKey(typed(one), typed(other));
 }
 
-/** Whether one key is another, missing, too much or swapped with the next one (optimal string alignment). */
+/** Whether one key is another, missing, too much or swapped with the next one. */
 function isOneKey(one, other) {
-  let first = 0;
-  while (first < one.length && one[first] === other[first]) first += 1;
-  const [mine, its] = [one.slice(first), other.slice(first)];
-  const isSwapped =
-    mine.length > 1 && mine[0] === its[1] && mine[1] === its[0] && mine.slice(2) === its.slice(2);
-  const rests = [
-    [1, 1],
-    [1, 0],
-    [0, 1],
-  ];
-  return isSwapped || mine === its || rests.some(([a, b]) => mine.slice(a) === its.slice(b));
+  const swapped = (at) => one.slice(0, at) + one[at + 1] + one[at] + one.slice(at + 2);
+  return distance(one, other) <= 1 || upTo(one.length - 1).some((at) => swapped(at) === other);
 }
 
 /** Whether one syllable differs in its coda only and is not in use. */
@@ -121,16 +110,7 @@ function isStrayCoda(wrong, right, keys) {
   if (wrong.length !== 1 || right.length !== 1 || !isSyllable(wrong) || !isSyllable(right)) return false;
   const [[initial, medial, coda], [onset, vowel]] = [wrong, right].map((each) => decompose(each, keys));
   if (initial !== onset || medial !== vowel || !coda || HEARD_LETTERS.includes(coda)) return false;
-  return !syllablesInUse().has(wrong);
-}
-
-let inUse = null;
-
-/** The 2,350 syllables of KS X 1001: 25 rows of 94, each of two bytes. */
-function syllablesInUse() {
-  const rows = () => upTo(25).flatMap((row) => upTo(94).flatMap((cell) => [0xb0 + row, 0xa1 + cell]));
-  inUse ??= new Set(new TextDecoder("euc-kr").decode(Uint8Array.from(rows())));
-  return inUse;
+  return !keys.in_use.includes(wrong);
 }
 
 /** `punctuation` where the letters and digits are the same, else `other`. */

@@ -10,11 +10,7 @@ const FORMS = {
 };
 const APART = 8; // pixels between a title and the detail beside it
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const drawing = drawnIn(parentElement, "diagram", Diagram);
-  drawing.show(data, setTriggerValue);
-  return () => drawing.watch.disconnect();
-}
+export default component("diagram", () => Diagram);
 
 /** One network. Without `setTriggerValue`, as in a page that stands alone, its parts lead nowhere. */
 class Diagram {
@@ -23,12 +19,16 @@ class Diagram {
     this.watch = new ResizeObserver(() => this.draw());
   }
 
-  show(data, setTriggerValue) {
+  show(data, { setTriggerValue }) {
     const text = JSON.stringify(data);
     if (text !== this.text) Object.assign(this, { data, text, form: null });
     this.go = setTriggerValue && ((part) => setTriggerValue("go", part));
-    this.watch.disconnect();
+    this.leave();
     this.watch.observe(this.root); // which also draws
+  }
+
+  leave() {
+    this.watch.disconnect();
   }
 
   draw() {

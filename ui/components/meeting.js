@@ -1,7 +1,3 @@
 // The place of a component waits here for the script that draws it: both come from the server, in either
 // order.
-const meeting = ((window.attentionMeetings ??= {})[NAME] ??= (() => {
-  let resolve;
-  const drawing = new Promise((done) => (resolve = done));
-  return { drawing, resolve };
-})());
+const meeting = ((window.attentionScripts ??= {})[NAME] ??= Promise.withResolvers());

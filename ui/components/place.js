@@ -2,7 +2,7 @@
 export default function (given) {
   let isOver = false;
   let stop;
-  meeting.drawing.then((draw) => {
+  meeting.promise.then((draw) => {
     if (!isOver) stop = draw(given);
   });
   return () => {

@@ -1,4 +1,4 @@
-// Elements of HTML and SVG, keys, texts with places to fill, objects with other values, places in lists.
+// Elements of HTML and SVG, keys, filled texts, merged objects, groups, places in lists.
 
 /** An HTML element with a class and its children. */
 export function node(tag, className, ...children) {
@@ -31,10 +31,14 @@ export function menu(label, options, chosen, act) {
   return node("label", "", label, list);
 }
 
-/** The `Kind` that draws in the place of its `name` within `parent`; made once, it keeps its state. */
-export function drawnIn(parent, name, Kind) {
-  const root = parent.querySelector(`.${name}`) ?? parent.appendChild(node("div", name));
-  return (root[name] ??= new Kind(root));
+/** The component whose `kind()` draws in the place of its `name`; made once, it keeps its state there. */
+export function component(name, kind) {
+  return ({ data, parentElement, ...answers }) => {
+    const root = parentElement.querySelector(`.${name}`) ?? parentElement.appendChild(node("div", name));
+    root[name] ??= new (kind())(root);
+    root[name].show(data, answers);
+    return () => root[name].leave();
+  };
 }
 
 /** Puts other controls into `place`; the one that has the focus there hands it to its successor. */
@@ -71,6 +75,13 @@ export function merged(object, changes) {
   for (const [name, value] of Object.entries(changes))
     made[name] = isPlain(value) && isPlain(object[name]) ? merged(object[name], value) : value;
   return made;
+}
+
+/** Map of each answer of `by` -> its items, in order. */
+export function grouped(items, by) {
+  const found = new Map();
+  for (const item of items) found.set(by(item), [...(found.get(by(item)) ?? []), item]);
+  return found;
 }
 
 /** The whole numbers from `start` up to, and without, `end`. */

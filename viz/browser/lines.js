@@ -1,21 +1,14 @@
 // Draws attention as lines between two columns of tokens, and answers the pointer by itself.
-export default function ({ data, parentElement }) {
-  const lines = drawnIn(parentElement, "lines", Lines);
-  lines.show(data);
-  return () => lines.stop();
-}
+export default component("lines", () => Lines);
 
 /** Weights as lines between two columns of tokens. It keeps the visitor's pointing by itself. */
 class Lines {
   constructor(root) {
     this.root = root;
-    this.onResize = () => this.fit();
-    this.watch = new ResizeObserver(this.onResize);
   }
 
-  stop() {
-    this.watch.disconnect();
-    window.removeEventListener("resize", this.onResize);
+  leave() {
+    this.unwatch?.();
   }
 
   /** The same data again changes nothing; other weights of the same tokens keep what is pinned. */
@@ -33,9 +26,8 @@ class Lines {
       this.fit();
       this.box.scrollTop = other ? (this.cursor.place - 2) * this.at.row : top;
     }
-    this.watch.disconnect();
-    watchAround(this.watch, this.box);
-    window.addEventListener("resize", this.onResize); // a lower window changes no box
+    this.leave();
+    this.unwatch = watchRoom(this.box, () => this.fit());
   }
 
   build() {
@@ -270,13 +262,12 @@ class Lines {
 
   /** The tokens at the ends of lines: [{place, weights: [[head, weight], …]}, …], the strongest first. */
   ends(wanted, end) {
-    const found = new Map();
-    this.data.heads.forEach(({ edges }, head) => {
-      for (const edge of edges.filter((edge) => wanted(edge, head)))
-        found.set(edge[end], [...(found.get(edge[end]) ?? []), [head, edge[2]]]);
-    });
+    const lit = this.data.heads.flatMap(({ edges }, head) =>
+      edges.filter((edge) => wanted(edge, head)).map((edge) => [edge[end], [head, edge[2]]]),
+    );
+    const found = grouped(lit, ([place]) => place);
+    const ends = [...found].map(([place, all]) => ({ place, weights: all.map(([, weight]) => weight) }));
     const strongest = ({ weights }) => Math.max(...weights.map(([, weight]) => weight));
-    const ends = [...found].map(([place, weights]) => ({ place, weights }));
     return ends.sort((a, b) => strongest(b) - strongest(a));
   }
 
@@ -301,12 +292,9 @@ class Lines {
   /** The same in words: of each isolated token, its partners and their weights. */
   tell(shown, found) {
     const { data } = this;
-    const columns = [
-      [data.query_title, data.queries],
-      [data.key_title, data.keys],
-    ];
-    const [[title, own], [aim, others]] = shown?.side === "keys" ? columns.reverse() : columns;
-    const arrow = shown?.side === "keys" ? "←" : "→";
+    const { query_title: query, key_title: key, queries, keys } = data;
+    const [arrow, title, own, aim, others] =
+      shown?.side === "keys" ? ["←", key, keys, query, queries] : ["→", query, queries, key, keys];
     const parts = (shown?.places ?? []).flatMap((place, index) => {
       const items = found[index].map(({ place, weights }) => {
         const numbers = weights.map(([head, weight]) => {

@@ -7,11 +7,7 @@ const PAPER = 700; // pixels across a sheet of A4 between its margins
 const TITLE = 40; // pixels above a saved picture for its title
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const plot = drawnIn(parentElement, "plot", Plot);
-  plot.show(data, setTriggerValue);
-  return () => plot.stop();
-}
+export default component("plot", () => Plot);
 
 /** The library, fetched once; a page that stands alone brings it along. */
 function library() {
@@ -36,14 +32,11 @@ class Plot {
     this.canvas = root.appendChild(node("div", "canvas"));
     this.frame = node("div", "cursor");
     this.told = root.appendChild(Object.assign(node("div", "told"), { ariaLive: "polite" }));
-    this.watch = new ResizeObserver(() => this.resize());
     this.turn = 0;
     this.cursor = null;
     Object.assign(this.canvas, { tabIndex: 0, role: "application" });
     this.canvas.onkeydown = (event) => this.key(event);
     this.canvas.onblur = () => this.point(null);
-    this.onResize = () => this.resize();
-    window.addEventListener("resize", this.onResize);
     // A finger scrolls the page; a tap arrives as the click that browsers make of it. Only an enlarged figure
     // is moved.
     const guard = (event) =>
@@ -51,8 +44,8 @@ class Plot {
     this.canvas.addEventListener("touchstart", guard, { capture: true, passive: true });
   }
 
-  show(data, trigger) {
-    this.trigger = trigger;
+  show(data, { setTriggerValue }) {
+    this.trigger = setTriggerValue;
     const drawn = this.figure;
     if (data.spec !== this.data?.spec || data.file !== this.data?.file || data.ground !== this.data?.ground) {
       this.data = data;
@@ -64,11 +57,12 @@ class Plot {
     if (data.frames) this.figure.layout.shapes = data.frames;
     if (this.figure !== drawn) this.resize();
     else if (data.frames) this.reframe();
-    watchAround(this.watch, this.root);
+    this.leave();
+    this.unwatch = watchRoom(this.root, () => this.resize());
   }
 
-  stop() {
-    this.watch.disconnect();
+  leave() {
+    this.unwatch?.();
   }
 
   resize() {

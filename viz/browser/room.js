@@ -17,7 +17,16 @@ function roomBelow(element, { low, least } = {}) {
   return room < (low ? least : 0.45 * window.innerHeight) ? 0.85 * window.innerHeight : room;
 }
 
-/** Has a ResizeObserver watch an element and its ancestors: those above can change without its size. */
-function watchAround(watch, element) {
+/**
+ * Calls `act` where the room of an element may have changed; the answer ends that. Its ancestors can change
+ * without its size, and a lower window changes no box.
+ */
+function watchRoom(element, act) {
+  const watch = new ResizeObserver(act);
   for (let part = element; part; part = part.parentElement ?? part.getRootNode().host) watch.observe(part);
+  window.addEventListener("resize", act);
+  return () => {
+    watch.disconnect();
+    window.removeEventListener("resize", act);
+  };
 }

@@ -11,10 +11,8 @@ async function savePicture(svg, format, { name, ground, font, font_file }) {
   const picture = svg.cloneNode(true);
   const [x, y, width, height] = picture.getAttribute("viewBox").split(" ").map(Number);
   picture.prepend(shape("rect", { x, y, width, height, fill: ground }));
-  picture.setAttribute("xmlns", svg.namespaceURI);
-  picture.setAttribute("width", width);
-  picture.setAttribute("height", height);
-  picture.setAttribute("font-family", font);
+  const attributes = { xmlns: svg.namespaceURI, width, height, "font-family": font };
+  for (const [name, value] of Object.entries(attributes)) picture.setAttribute(name, value);
   if (format === "svg") return offer(pictureFile(picture), `${name}.svg`);
   await embedFont(picture, font, font_file);
   offer(await painted(pictureFile(picture), width, height), `${name}.png`);
@@ -36,10 +34,7 @@ async function embedFont(picture, families, address) {
   const file = address && (await fetch(address).then(fetched, () => null));
   if (!file) return;
   const reader = new FileReader();
-  await new Promise((done) => {
-    reader.onload = done;
-    reader.readAsDataURL(file);
-  });
+  await new Promise((onload) => Object.assign(reader, { onload }).readAsDataURL(file));
   const face = `@font-face { font-family: "Embedded Hangul"; src: url(${reader.result}) format("woff2"); }`;
   picture.prepend(shape("style", {}, face));
   picture.setAttribute("font-family", `Embedded Hangul, ${families}`);
@@ -52,9 +47,8 @@ async function painted(file, width, height) {
     image.src = address;
     await image.decode();
     const scale = Math.min(PNG_SCALE, Math.sqrt(MOST_PIXELS / (width * height)));
-    const canvas = document.createElement("canvas");
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
+    const [wide, high] = [width, height].map((pixels) => Math.round(pixels * scale));
+    const canvas = Object.assign(document.createElement("canvas"), { width: wide, height: high });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((done) => canvas.toBlob(done, "image/png"));
   } finally {
@@ -63,9 +57,10 @@ async function painted(file, width, height) {
 }
 
 function offer(file, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = name;
+  const link = Object.assign(document.createElement("a"), {
+    href: URL.createObjectURL(file),
+    download: name,
+  });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -7,11 +7,7 @@ const LEAST = 0.01; // weights below it are not marked, even where only two are 
 const RECENT = 160; // produced tokens shown before the present one
 const FORMATS = ["svg", "png"];
 
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  const player = drawnIn(parentElement, "steps", Player);
-  player.show(data, setStateValue, setTriggerValue);
-  return () => player.leave();
-}
+export default component("steps", () => Player);
 
 /** Replays one sentence inside `root`. It leads: new data of the same revision never moves it. */
 class Player {
@@ -73,12 +69,12 @@ class Player {
     };
   }
 
-  show(data, report, tell) {
+  show(data, { setStateValue, setTriggerValue }) {
     const other = this.data?.revision !== data.revision;
     if (other) this.stop();
     this.data = unpacked(data);
-    this.report = report;
-    const part = (place) => tell("parted", [this.step + 1, place]);
+    this.report = setStateValue;
+    const part = (place) => setTriggerValue("parted", [this.step + 1, place]);
     this.part = data.may_part ? part : null;
     if (other) this.step = (this.reported = data.step) - 1;
     this.dress();
@@ -279,8 +275,7 @@ function drawBars(body, rows, data, part) {
 }
 
 function emptyRow() {
-  const [sign, meter, value, note] = ["sign", "meter", "value", "note"].map((name) => node("span", name));
-  meter.append(node("i", "filled"));
-  const part = Object.assign(node("button", "part"), { type: "button" });
-  return node("div", "row", sign, meter, value, note, part);
+  const parts = ["sign", "meter", "value", "note"].map((name) => node("span", name));
+  parts[1].append(node("i", "filled"));
+  return node("div", "row", ...parts, button("", null, { className: "part" }));
 }

@@ -12,6 +12,16 @@ export function touching(text, start, end) {
   return found.map((span) => text.slice(...span));
 }
 
+/** The first place from `start` on where a test holds that holds at all later ones; `end` where it holds at none. */
+function firstWhere(start, end, holds) {
+  while (start < end) {
+    const middle = (start + end) >> 1;
+    if (holds(middle)) end = middle;
+    else start = middle + 1;
+  }
+  return end;
+}
+
 /** {text, starts}: `text` has a word and its count a line, sorted; `starts` says where each line begins. */
 export function sortedWords(text) {
   const starts = [0];
@@ -27,17 +37,11 @@ export class Words {
 
   /** How often a word stands there; 0 where it does not. */
   count(word) {
-    let [first, last] = [0, this.starts.length - 1];
-    while (first <= last) {
-      const middle = (first + last) >> 1;
-      const start = this.starts[middle];
-      const gap = this.text.indexOf(" ", start);
-      const found = this.text.slice(start, gap);
-      if (found === word) return Number(this.text.slice(gap + 1, this.text.indexOf("\n", gap)));
-      if (found < word) first = middle + 1;
-      else last = middle - 1;
-    }
-    return 0;
+    const wordAt = (start) => this.text.slice(start, this.text.indexOf(" ", start));
+    const place = firstWhere(0, this.starts.length, (line) => wordAt(this.starts[line]) >= word);
+    const start = this.starts[place];
+    if (start === undefined || wordAt(start) !== word) return 0;
+    return Number(this.text.slice(start + word.length + 1, this.text.indexOf("\n", start)));
   }
 
   /** [whole, beginning, count of the beginning] of the least known word; zeros where there is none. */
@@ -83,8 +87,8 @@ export class NGrams {
     this.numbers = new Map(characters.map((character, number) => [character, number]));
     const lengths = between(1, ORDER + 1);
     [this.last, this.levels] = ["last", "levels"].map((name) => lengths.map((n) => table[`${name}_${n}`]));
-    const children = (length) => new Children(table[`following_${length}`], table[`starts_${length}`]);
-    this.children = lengths.slice(1).map(children); // where the runs that continue each run begin and end
+    const children = (length) => childrenBy(table[`following_${length}`], table[`starts_${length}`]);
+    this.children = lengths.slice(1).map(children);
     let all = 0.5 * (this.numbers.size + 1);
     for (const level of this.levels[0]) all += 2 ** (level / LEVELS);
     [this.all, this.unseen] = [all, 0.5 / all];
@@ -120,7 +124,7 @@ export class NGrams {
 
   /** Of all that follows a run: how often that is, and the share that is left for shorter runs. */
   total(length, history) {
-    const [start, end] = this.children[length - 2].of(history);
+    const [start, end] = this.children[length - 2](history);
     let seen = 0;
     for (let place = start; place < end; place += 1) seen += this.count(length, place);
     let rest = end - start;
@@ -138,18 +142,12 @@ export class NGrams {
   }
 
   child(length, history, number) {
-    const [start, end] = this.children[length - 2].of(history);
-    return this.search(this.last[length - 1], start, end, number);
+    return this.search(this.last[length - 1], ...this.children[length - 2](history), number);
   }
 
   search(sorted, start, end, number) {
-    const stop = end;
-    while (start < end) {
-      const middle = (start + end) >> 1;
-      if (sorted[middle] < number) start = middle + 1;
-      else end = middle;
-    }
-    return start < stop && sorted[start] === number ? start : -1;
+    const place = firstWhere(start, end, (middle) => sorted[middle] >= number);
+    return place < end && sorted[place] === number ? place : -1;
   }
 }
 
@@ -169,19 +167,13 @@ function startsOf(counts) {
   return starts;
 }
 
-/** Where the runs begin and end that continue each run; `counts`: how many these are. */
-class Children {
-  constructor(counts, starts) {
-    Object.assign(this, { counts, starts });
-  }
-
-  of(run) {
-    const known = Math.floor(run / APART);
-    let start = this.starts[known];
-    for (let i = known * APART; i < run; i += 1) start += this.counts[i];
-    return [start, start + this.counts[run]];
-  }
-}
+/** run -> where the runs begin and end that continue it; `counts`: how many these are. */
+const childrenBy = (counts, starts) => (run) => {
+  const known = Math.floor(run / APART);
+  let start = starts[known];
+  for (let i = known * APART; i < run; i += 1) start += counts[i];
+  return [start, start + counts[run]];
+};
 
 // --- The likeliest candidate for a stretch and its confidence, as model/correction/confidence.py. Its second
 // trees are left out, since their analyser has 80 MB.
@@ -226,7 +218,8 @@ export class Confidence {
     const best = new Map();
     const rated = this.rated(source, stretches);
     for (const each of rated) each.practised = this.trees.logOdds(each.features);
-    const isSlip = ({ practised, features }) => practised >= DOUBT && features.written && features.spaces !== 1;
+    const isSlip = ({ practised, features }) =>
+      practised >= DOUBT && features.written && features.spaces !== 1;
     const slips = rated.filter(isSlip).map(({ number }) => stretches[number]);
     const isApart = ({ start, end }) =>
       slips.some((slip) => source.slice(Math.min(end, slip.end), Math.max(start, slip.start)).includes(" "));

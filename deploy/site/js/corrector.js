@@ -354,16 +354,14 @@ export class Corrector {
   async weigh({ part, target, produced }) {
     const source = part.text;
     const accepts = (change) => this.accepts(part, change);
-    const isTorn = target.length + 1 !== produced.ids.length;
-    const stretches = isTorn
-      ? []
-      : findStretches(source, target, produced, this.tokenizer, accepts, this.rules);
-    const asks =
-      (answer) =>
-      ({ start, end, kept }, right) =>
-        answer(kept, right, source.slice(0, start), source.slice(end), this.rules);
-    const norm = { hasArticle: asks(articleOf), spoils: asks(spoils) };
-    const weighed = this.confidence.choose(source, stretches, norm, this.rules.numbers);
+    const isWhole = target.length + 1 === produced.ids.length;
+    const find = () => findStretches(source, target, produced, this.tokenizer, accepts, this.rules);
+    const around = ({ start, end }) => [source.slice(0, start), source.slice(end), this.rules];
+    const norm = {
+      hasArticle: (stretch, right) => articleOf(stretch.kept, right, ...around(stretch)),
+      spoils: (stretch, right) => spoils(stretch.kept, right, ...around(stretch)),
+    };
+    const weighed = this.confidence.choose(source, isWhole ? find() : [], norm, this.rules.numbers);
     const chosen = changesOf(source, weighed, accepts, this.rules);
     const text = applyChanges(source, chosen);
     if (chosen.length && text !== target) produced = await this.pass(source, text);

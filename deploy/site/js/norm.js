@@ -1,17 +1,11 @@
 // The article of the norm that a change follows, or a teacher's reason; port of model/norm/articles.py.
-import { between } from "./numbers.js";
+import { between, grouped } from "./numbers.js";
 import { compose, decompose, spansOf } from "./text.js";
 
 /** [wrong, right, boundary, isCertain, kind] by the first two characters of wrong; made once. */
 function rowsOf(rules) {
-  if (rules.rows) return rules.rows;
-  rules.rows = new Map();
-  for (const line of rules.keys.misspellings.split("\n")) {
-    const row = line.split("\t");
-    const beginning = row[0].slice(0, 2);
-    rules.rows.set(beginning, [...(rules.rows.get(beginning) ?? []), row]);
-  }
-  return rules.rows;
+  const rows = () => rules.keys.misspellings.split("\n").map((line) => line.split("\t"));
+  return (rules.rows ??= grouped(rows(), ([wrong]) => wrong.slice(0, 2)));
 }
 
 /** The rows whose wrong form begins with the characters of `text` at `start`, and stands there. */

@@ -1,7 +1,7 @@
 // Arithmetic on lists: sums, ranks, correlations, sinusoids.
 import { upTo } from "../../../viz/browser/dom.js";
 
-export { between, upTo } from "../../../viz/browser/dom.js";
+export { between, grouped, upTo } from "../../../viz/browser/dom.js";
 export const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 export const mean = (numbers) => sum(numbers) / numbers.length;
 

@@ -175,18 +175,7 @@ function whyOf({ wrong, right, reason: { kinds, rules, isSameSound } }, say) {
 }
 
 /** Words by their keys without "correction_"; correction.js fills their places. */
-const SAID = [
-  "count",
-  "left",
-  "previous",
-  "next",
-  "close",
-  "none",
-  "reject",
-  "accept",
-  "accept_layout",
-  "open",
-];
+const SAID = "count left previous next close none reject accept accept_layout open".split(" ");
 
 function wordsSaid(proposals, found, say) {
   const [made, left] = [true, false].map((made) => proposals.some((change) => change.made === made));

@@ -1,7 +1,7 @@
 // Candidates, proposed changes, second reading, agreement of repeated words; ports of model/correction/.
 import { END_ID, logSoftmax, OUTSIDE_ID, PAD_ID, START_ID } from "./network.js";
 import { isDialect } from "./protected.js";
-import { between, sum } from "./numbers.js";
+import { between, grouped, sum } from "./numbers.js";
 import { applyChanges, confidence, findChanges, growthOf, inOrder, isSameChange, meet } from "./text.js";
 import { moved, selectChanges, spansOf } from "./text.js";
 
@@ -112,11 +112,9 @@ export function offeredInDialect(change, source, rules) {
 /** Drops a choice where the network changed nothing, if it touches a surer one where it did. */
 function withoutSpoilers(chosen) {
   const changed = chosen.filter(({ stretch }) => stretch.isChanged);
-  const spoils =
-    (each) =>
-    ({ confidence, stretch: { start, end } }) =>
-      confidence > each.confidence && touches(each, start, end);
-  return chosen.filter((each) => each.stretch.isChanged || !changed.some(spoils(each)));
+  const spoils = (surer, each) =>
+    surer.confidence > each.confidence && touches(each, surer.stretch.start, surer.stretch.end);
+  return chosen.filter((each) => each.stretch.isChanged || !changed.some((surer) => spoils(surer, each)));
 }
 
 const touches = ({ stretch }, start, end) => stretch.start <= end && start <= stretch.end;
@@ -221,14 +219,11 @@ export function agreeing(sentences) {
   const placed = sentences.map(({ start, proposed }, i) =>
     proposed.map((change) => [change, change.isOffer ? null : placeOf(read[i], moved(change, start, 0))]),
   );
-  const sure = new Map();
-  for (const [change, place] of placed.flat())
-    if (place)
-      sure.set(place.key, { place, found: [...(sure.get(place.key)?.found ?? []), confidence(change)] });
   const least = new Map();
-  for (const [key, { place, found }] of sure) {
-    const count = timesSaid(place.said, lines);
-    if (count > 1) least.set(key, found.length === count ? Math.min(...found) : 0);
+  for (const [key, found] of grouped(placed.flat(), ([, place]) => place?.key)) {
+    const count = key === undefined ? 0 : timesSaid(found[0][1].said, lines);
+    const sure = found.map(([change]) => confidence(change));
+    if (count > 1) least.set(key, sure.length === count ? Math.min(...sure) : 0);
   }
   if (!least.size) return sentences;
   const agreed = ([change, place]) =>

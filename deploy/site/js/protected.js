@@ -52,11 +52,9 @@ function sparesGaps({ sourceStart, sourceEnd, wrong, right }, source, { marks })
 
 function sparesVerbatim(change, verbatim) {
   const { sourceStart, sourceEnd } = change;
+  const [first, last] = movesSpaces(change) ? [sourceStart - 1, sourceEnd + 1] : [sourceStart, sourceEnd];
   return !verbatim.some(
-    ([start, end]) =>
-      (sourceStart < end && start < sourceEnd) ||
-      (start < sourceStart && sourceStart < end) ||
-      (movesSpaces(change) && sourceStart <= end && start <= sourceEnd),
+    ([start, end]) => (first < end && start < last) || (start < sourceStart && sourceStart < end),
   );
 }
 

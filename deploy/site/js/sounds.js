@@ -17,9 +17,8 @@ export function wayAlike(one, other, keys) {
 /** The rules that are needed for two texts to sound alike. */
 export function rulesBetween(one, other, keys) {
   const way = wayAlike(one, other, keys);
-  return way
-    ? keys.sounds.rules.filter((rule) => !readAlike(one, other, { ...way, without: rule }, keys))
-    : [];
+  const isNeeded = (rule) => !readAlike(one, other, { ...way, without: rule }, keys);
+  return way ? keys.sounds.rules.filter(isNeeded) : [];
 }
 
 /** The onsets that a coda may become before a vowel, by liaison alone. */
@@ -39,15 +38,11 @@ function reading(text, way, keys) {
 }
 
 function pronounced(syllables, way, keys) {
-  for (let here = 0; here + 1 < syllables.length; here += 1)
-    [syllables[here][2], syllables[here + 1][0]] = met(
-      syllables[here][2],
-      syllables[here + 1],
-      way,
-      keys.sounds,
-    );
-  const last = syllables.at(-1);
-  last[2] = heard(last[2], "", way, keys.sounds);
+  syllables.forEach((syllable, here) => {
+    const after = syllables[here + 1];
+    if (after) [syllable[2], after[0]] = met(syllable[2], after, way, keys.sounds);
+    else syllable[2] = heard(syllable[2], "", way, keys.sounds);
+  });
   const vowels = ([initial, medial]) =>
     way.without === "vowel" ? medial : vowel(initial, medial, way, keys.sounds);
   return syllables.map((each) => compose(each[0], vowels(each), each[2], keys)).join("");

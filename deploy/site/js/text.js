@@ -124,22 +124,21 @@ function edits(one, other) {
   const cost = costs(one, other, skipped, col, row);
   const found = [];
   const note = (tag) => found.push([tag, skipped + col, skipped + row]);
-  while (col && row) {
-    if (cost[row * width + col] === cost[row * width + col - 1] + 1) {
+  // By how much a place of the matrix costs more than the one beside it.
+  const step = (at) => cost[at] - cost[at - 1];
+  while (col || row) {
+    const at = row * width + col;
+    if (!row || (col && step(at) === 1)) {
       col -= 1;
       note("delete");
-      continue;
-    }
-    row -= 1;
-    if (row && cost[row * width + col] === cost[row * width + col - 1] - 1) {
+    } else if (!col || (row > 1 && step(at - width) === -1)) {
+      row -= 1;
       note("insert");
-      continue;
+    } else {
+      [col, row] = [col - 1, row - 1];
+      if (one[skipped + col] !== other[skipped + row]) note("replace");
     }
-    col -= 1;
-    if (one[skipped + col] !== other[skipped + row]) note("replace");
   }
-  for (; col; note("delete")) col -= 1;
-  for (; row; note("insert")) row -= 1;
   return found.reverse();
 }
 

@@ -26,11 +26,9 @@ export function inWords(say, { wrong, right }) {
 }
 
 /** A figure whose {words} are filled in. */
-export function withWords(part, words) {
-  if (typeof part === "string") return filled(part, words);
-  if (Array.isArray(part)) return part.map((each) => withWords(each, words));
-  if (part === null || typeof part !== "object") return part;
-  return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, withWords(each, words)]));
+export function withWords(figure, words) {
+  const escaped = Object.entries(words).map(([name, word]) => [name, JSON.stringify(word).slice(1, -1)]);
+  return JSON.parse(filled(JSON.stringify(figure), Object.fromEntries(escaped)));
 }
 
 // --- Attention to a change, and received attention; as ui/views/edits.py and ui/views/received.py.
@@ -165,14 +163,8 @@ export function without({ site, say, change, templates, explorer }) {
   };
 }
 
-const NOTES_WITHOUT = [
-  "log_odds_note",
-  "without_reading",
-  "without_note",
-  "nat_note",
-  "without_intervened",
-  "site_off_zero",
-];
+const NOTES_WITHOUT =
+  "log_odds_note without_reading without_note nat_note without_intervened site_off_zero".split(" ");
 
 function told(say, change, off, [before, after]) {
   const shares = {

@@ -34,6 +34,9 @@ def test_texts_of_the_vocabulary_survive_whatever_the_source_was():
         other = "".join(rng.choices(CHARACTERS + "🙂漢씂", k=rng.randrange(0, 30)))
         assert back(text, text) == text
         assert back(text, other) == text
+        assert TOKENIZER.encode_source(text) == TOKENIZER.encode_target(
+            text
+        )  # each known character has one id
 
 
 @pytest.mark.parametrize("outside", f"🙂 {FAMILY} 👍🏽 漢字 e\u0301 ß 씂쐼 \u200b \ufffc ♥️ ꥠ".split())

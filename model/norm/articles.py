@@ -137,15 +137,13 @@ def _found(before: str, wrong: str, right: str, after: str, held_out: bool) -> A
     return None
 
 
-def _rows_that_make(mistaken: str, text: str) -> Iterator[Misspelling]:
+def _rows_that_make(mistaken: str, text: str) -> list[Misspelling]:
     """Rows whose wrong form stands in ``mistaken``, and whose right form there gives ``text``."""
-    index = _by_beginning(_KNOWS_HELD_OUT.get())
-    for start in range(len(mistaken)):
-        for beginning in {mistaken[start], mistaken[start : start + 2]}:
-            for row in index.get(beginning, ()):
-                makes_it = mistaken[:start] + row.right + mistaken[start + len(row.wrong) :] == text
-                if makes_it and mistaken.startswith(row.wrong, start) and row.occurs_at(text, start):
-                    yield row
+    return [row for start, row in _places(mistaken) if _mended(mistaken, start, row) == text]
+
+
+def _mended(text: str, start: int, row: Misspelling) -> str:
+    return text[:start] + row.right + text[start + len(row.wrong) :]
 
 
 def spaced_as(right: str, wrong: str) -> str | None:
@@ -167,28 +165,30 @@ def _article(kind: Kind) -> Article:
 def misspellings(text: str) -> Iterator[tuple[int, Misspelling]]:
     """(start, row) for each place at which ``text`` has a row's wrong spelling and could have its right one.
 
+    Wrong spellings of one syllable are left out, because they are parts of other words.
+
     >>> [(start, row.wrong, row.right) for start, row in misspellings("몇일 뒤")]
     [(0, '몇일', '며칠')]
     """
+    return (place for place in _places(text) if len(place[1].wrong) > 1)
+
+
+def _places(text: str) -> Iterator[tuple[int, Misspelling]]:
     index = _by_beginning(_KNOWS_HELD_OUT.get())
-    for start in range(len(text) - 1):
-        for row in index.get(text[start : start + 2], ()):
-            if text.startswith(row.wrong, start):
-                mended = text[:start] + row.right + text[start + len(row.wrong) :]
-                if row.occurs_at(mended, start):
+    for start in range(len(text)):
+        for beginning in dict.fromkeys((text[start], text[start : start + 2])):
+            for row in index.get(beginning, ()):
+                if text.startswith(row.wrong, start) and row.occurs_at(_mended(text, start, row), start):
                     yield start, row
 
 
 @cache
 def _by_beginning(held_out: bool) -> dict[str, list[Misspelling]]:
     index: dict[str, list[Misspelling]] = {}
-    for row in _rows(held_out):
-        index.setdefault(row.wrong[:2], []).append(row)
+    for row in rows():
+        if held_out or not row.held_out:
+            index.setdefault(row.wrong[:2], []).append(row)
     return index
-
-
-def _rows(held_out: bool) -> Iterator[Misspelling]:
-    return (row for row in rows() if held_out or not row.held_out)
 
 
 class Explained(NamedTuple):

@@ -28,9 +28,9 @@ another consonant (한글 맞춤법 제15항, 제16항, 제18항).
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -77,6 +77,14 @@ class Stem(NamedTuple):
         plain, *linked, infinitive = parts.split("·")
         regular = plain if decompose(plain[-1])[2] in ("", "ㄹ") else plain + "으"
         return cls(plain, linked[0] if linked else regular, infinitive)
+
+    def form(self, part: str, ending: str) -> str:
+        """One of its principal parts with an ending.
+
+        >>> Stem.of("만들·만들어").form("linked", "니까"), Stem.of("만들·만들어").form("infinitive", "요")
+        ('만드니까', '만들어요')
+        """
+        return self.infinitive + ending if part == "infinitive" else attach(getattr(self, part), ending)
 
     @property
     def formal(self) -> str:
@@ -136,13 +144,8 @@ def _whole_forms(parts: str) -> list[tuple[str, bool]]:
     (('메고', False), ('길은', True), ('긷는다', False))
     """
     stem = Stem.of(parts)
-    join: dict[str, Callable[[str], str]] = {
-        "plain": partial(attach, stem.plain),
-        "linked": partial(attach, stem.linked),
-        "infinitive": lambda ending: stem.infinitive + ending,
-    }
     endings = [(part, ending) for part, each in WHOLE_FORMS.items() for ending in each.split()]
-    forms = [(join[part](each.removesuffix(">")), each.endswith(">")) for part, each in endings]
+    forms = [(stem.form(part, end.removesuffix(">")), end.endswith(">")) for part, end in endings]
     present = attach(stem.plain, "ㄴ다" if decompose(stem.plain[-1])[2] in ("", "ㄹ") else "는다")
     return [*forms, (present, False), (stem.formal + "니", False), (stem.past, False)]
 
@@ -163,8 +166,7 @@ class Entry:
         return self.word_class in PREDICATES
 
 
-@dataclass(frozen=True)
-class Misspelling:
+class Misspelling(NamedTuple):
     """A right spelling and a wrong one, in texts in which a word begins and ends as ``boundary`` demands.
 
     ``boundary``: ``left``, ``right`` or ``both`` ends of the spelling are ends of a word; ``noun`` is

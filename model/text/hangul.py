@@ -11,6 +11,7 @@ that is not ㄹ, and so do 십, 백, 천, 만 and 억.
 """
 
 import re
+from functools import cache
 
 INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"  # 19
 MEDIALS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"  # 21
@@ -54,6 +55,7 @@ def indices(syllable: str) -> tuple[int, int, int]:
     return offset // 588, offset % 588 // 28, offset % 28
 
 
+@cache  # the forms of the norm's words are put together from tens of thousands
 def decompose(syllable: str) -> tuple[str, str, str]:
     """``"값" -> ("ㄱ", "ㅏ", "ㅄ")``; the final is ``""`` without a coda.
 
@@ -64,6 +66,7 @@ def decompose(syllable: str) -> tuple[str, str, str]:
     return INITIALS[initial], MEDIALS[medial], FINALS[final]
 
 
+@cache
 def compose(initial: str, medial: str, final: str = "") -> str:
     """``("ㄱ", "ㅏ", "ㅄ") -> "값"``.
 

@@ -13,13 +13,13 @@ before it, and a place with the right form first. ``{맞는 말}`` would be a pl
 import math
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from model.norm.kinds import Entry, Kind, RowIndex, Rule, Stem, attach, kinds, rows
+from model.norm.kinds import WHOLE_FORMS, Entry, Kind, RowIndex, Rule, Stem, kinds, rows
 from model.text.hangul import particle
 from training.noise import read_toml, words_of
 
@@ -231,19 +231,11 @@ def _clauses(entry: Entry) -> tuple[tuple[str, str], ...]:
 def _forms(parts: str, entry: Entry) -> list[str]:
     stem, of_verb = Stem.of(parts), entry.word_class != "adjectives"
 
-    def forms(kind: str, attached: Callable[[str], str]) -> list[str]:
-        return [attached(end) + rest for end, rest in _ENDINGS[kind]]
+    def forms(behind: str) -> list[str]:
+        return [stem.form(part, end) + rest for part in WHOLE_FORMS for end, rest in _ENDINGS[part + behind]]
 
-    by_part: dict[str, Callable[[str], str]] = {
-        "plain": lambda end: attach(stem.plain, end),
-        "linked": lambda end: attach(stem.linked, end),
-        "infinitive": lambda end: stem.infinitive + end,
-    }
-    usual = [form for part, attached in by_part.items() for form in forms(part, attached)]
-    usual += forms("past", lambda end: stem.past + end)
-    usual += [stem.formal + "니다.", stem.formal + "니까?"]
-    of_verbs = (form for part, attached in by_part.items() for form in forms(f"{part}_of_verbs", attached))
-    return [*usual, *(of_verbs if of_verb else ())]
+    usual = [*forms(""), *(stem.past + end + rest for end, rest in _ENDINGS["past"])]
+    return [*usual, stem.formal + "니다.", stem.formal + "니까?", *(forms("_of_verbs") if of_verb else ())]
 
 
 @cache

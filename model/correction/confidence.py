@@ -15,7 +15,6 @@ or LightGBM's own files would need these libraries there.
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +48,7 @@ from model.stored.folder import (
     ModelFolderError,
     write_atomically,
 )
-from model.text.hangul import spoken_letters, syllables_with_coda
+from model.text.hangul import decompose, is_syllable, spoken_letters
 from model.text.pronunciation import sound_the_same
 from model.text.protected import JAMO
 
@@ -165,8 +164,7 @@ SPACES_COMMONER, LETTERS_RARER = 0.7, 1.2
 FEW = 2  # changes of a sentence, up to which its mistakes are as rare as in people's text
 SURER = 5.0  # nats by which another stem, ending or particle should be likelier, by the analyser
 PREDICATE, PARTICLE = ("V", "E", "XSV", "XSA"), ("J",)  # beginnings of their tags
-# A syllable that no name and no loan word has: their codas are ㄱㄴㄹㅁㅂㅅㅇ (외래어 표기법 제3항).
-NO_NAME = re.compile(f"[{syllables_with_coda(*'ㄲㄳㄵㄶㄷㄺㄻㄼㄽㄾㄿㅀㅄㅆㅈㅊㅋㅌㅍㅎ')}]")
+NAME_CODAS = ("", *"ㄱㄴㄹㅁㅂㅅㅇ")  # of names and loan words (외래어 표기법 제3항)
 LONG_WORD = 3  # syllables from which a known word is seldom like a right one that is not known
 
 
@@ -310,8 +308,8 @@ def at_natural_rates(
         is_word = rated.features.wrong_count > 0 or second.whole_kept >= max(2, second.whole)
         if log_odds < (SURE_OF_WORD if is_word else SURE_OF_LETTERS):
             return 0.0
-    is_no_name = second.unknown_kept and NO_NAME.search(stretch.kept)
-    return log_odds if is_no_name or is_long_word(rated.features, second) else log_odds - LETTERS_RARER
+    is_slip = (second.unknown_kept and is_no_name(stretch.kept)) or is_long_word(rated.features, second)
+    return log_odds if is_slip else log_odds - LETTERS_RARER
 
 
 def is_swap(source: str, one: tuple[Stretch, str], other: tuple[Stretch, str]) -> bool:
@@ -365,10 +363,19 @@ def may_be_name(kept: str, text: str, second: SecondFeatures) -> bool:
     Letters are those of ``spoken_letters``: 하꾜 for 학교 is written as it is heard. The same letters in
     another order (러미, 머리) are a slip.
     """
-    if not (second.unknown_kept and kept and text) or " " in kept + text or NO_NAME.search(kept):
+    if not (second.unknown_kept and kept and text) or " " in kept + text or is_no_name(kept):
         return False  # a syllable that goes or comes may be half of a swap (설지거, 설거지)
     mine, other = spoken_letters(kept), spoken_letters(text)
     return sorted(mine) != sorted(other) and Levenshtein.distance(mine, other) > 1
+
+
+def is_no_name(text: str) -> bool:
+    """Whether a text has a syllable that no name and no loan word has.
+
+    >>> is_no_name("했"), is_no_name("인박스")
+    (True, False)
+    """
+    return any(is_syllable(each) and decompose(each)[2] not in NAME_CODAS for each in text)
 
 
 def is_long_word(first: Features, second: SecondFeatures) -> bool:

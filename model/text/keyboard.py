@@ -13,12 +13,12 @@ known word.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 
-from model.text.changes import Change
+from model.text.changes import Change, in_order
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose, decompose, is_syllable
-from model.text.tokenizer import Span
+from model.text.tokenizer import Span, matches_apart
 
 ROWS = (  # (the row's jamo from left to right, how many keys the row is shifted to the right)
     ("ㅂㅈㄷㄱㅅㅛㅕㅑㅐㅔ", 0.0),
@@ -190,27 +190,10 @@ def find_in_english_layout(
     >>> [(c.wrong, c.right) for c in find_in_english_layout("지금 rkrh 있어, ok?", (), {"가고"}.__contains__)]
     [('rkrh', '가고')]
     """
-    changes, drift = [], 0
-    for start, end, hangul in _words(text, tuple(verbatim)):
-        if knows(hangul):
-            first = start + drift
-            drift += len(hangul) - (end - start)
-            changes.append(
-                Change(
-                    start, end, first, first + len(hangul), text[start:end], hangul, is_english_layout=True
-                )
-            )
-    return tuple(changes)
-
-
-def _words(text: str, verbatim: tuple[Span, ...]) -> Iterator[tuple[int, int, str]]:
-    """(start, end, Hangul) of the words that could have been meant as Hangul."""
-    for found in LATIN_WORD.finditer(text):
-        word, (start, end) = found.group(), found.span()
-        if word.isupper() or word.casefold() in LATIN_WORDS:
-            continue
-        if any(start < last and first < end for first, last in verbatim):
-            continue
-        hangul = hangul_of(word)
-        if hangul is not None and len(hangul) >= LEAST_SYLLABLES:
-            yield start, end, hangul
+    changes = []
+    for found in matches_apart(LATIN_WORD, text, verbatim):
+        word = found[0]
+        hangul = None if word.isupper() or word.casefold() in LATIN_WORDS else hangul_of(word)
+        if hangul is not None and len(hangul) >= LEAST_SYLLABLES and knows(hangul):
+            changes.append(Change(*found.span(), 0, 0, word, hangul, is_english_layout=True))
+    return in_order(changes)

@@ -9,12 +9,12 @@ it takes the counter behind it for one.
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from model.text.changes import Change, find_changes
 from model.text.hangul import decompose, is_syllable
-from model.text.tokenizer import Span
+from model.text.tokenizer import Span, matches_apart
 
 OPEN, CLOSED = "open", "closed"
 CODAS = {"": OPEN, "ㄹ": "ㄹ"}  # all others are closed
@@ -107,8 +107,8 @@ def find_particles(text: str, verbatim: Iterable[Span]) -> tuple[Change, ...]:
     [('를', '을'), (' ', '')]
     """
     parts, done = [], 0
-    for start, end in _apart(PARTICLE, text, verbatim):
-        form = text[start:end].strip()
+    for found in matches_apart(PARTICLE, text, verbatim):
+        (start, end), form = found.span(), found[0].strip()
         base = next((each for each in ("으로", "로") if form.startswith(each)), form)
         parts += [text[done:start], fitting(base, reading(text[:start])), form[len(base) :]]
         done = end
@@ -122,14 +122,6 @@ def find_stand_ins(text: str, verbatim: Iterable[Span]) -> tuple[Change, ...]:
     [('%d', '3'), ('a', '3')]
     """
     return tuple(
-        Change(start, end, start, start + len(STAND_IN), text[start:end], STAND_IN)
-        for start, end in _apart(PLACEHOLDER, text, verbatim)
+        Change(*found.span(), found.start(), found.start() + len(STAND_IN), found[0], STAND_IN)
+        for found in matches_apart(PLACEHOLDER, text, verbatim)
     )
-
-
-def _apart(pattern: re.Pattern[str], text: str, spans: Iterable[Span]) -> Iterator[tuple[int, int]]:
-    """Where the pattern occurs outside these spans."""
-    spans = tuple(spans)
-    for start, end in (found.span() for found in pattern.finditer(text)):
-        if not any(start < last and first < end for first, last in spans):
-            yield start, end

@@ -63,6 +63,18 @@ def clipped(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
     return tuple(Span(max(a, start) - start, min(b, end) - start) for a, b in spans if a < end and b > start)
 
 
+def matches_apart(pattern: re.Pattern[str], text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]:
+    """Where the pattern occurs outside of these spans.
+
+    >>> [found[0] for found in matches_apart(re.compile("[ab]"), "a b", [Span(0, 1)])]
+    ['b']
+    """
+    spans = tuple(spans)
+    for found in pattern.finditer(text):
+        if not any(found.start() < end and start < found.end() for start, end in spans):
+            yield found
+
+
 def split_sentences(text: str, longest: int | None = None) -> list[Span]:
     """The spans of the sentences of a text, in order.
 

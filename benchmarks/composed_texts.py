@@ -7,7 +7,7 @@ Example:
     >>> [text] = compose(seed=0, count=1)
     >>> text.text == "".join(part.text for part in text.parts)
     True
-    >>> kind, text = inline_span(random.Random(1))
+    >>> kind, text = span("inline", random.Random(1))
     >>> kind in PROTECTED
     True
 """
@@ -44,20 +44,13 @@ def _spans(place: str) -> tuple[list[str], ...]:
     return tuple(row[1:] for row in rows if row[0] == place)
 
 
-def _filled(place: str, rng: random.Random) -> tuple[str, str]:
+def span(place: str, rng: random.Random) -> tuple[str, str]:
+    """(kind, text) of something that may stand inside a sentence ("inline"), or of a whole line of code or
+    JSON ("line").
+    """
     kind, text = rng.choice(_spans(place))
     words = rng.choice(JOINED), rng.choice(JOINED)
     return kind, text.format(*words, number=rng.randint(1, 99), name=rng.choice(NAMES))
-
-
-def inline_span(rng: random.Random) -> tuple[str, str]:
-    """(kind, text) of something that may stand inside a sentence."""
-    return _filled("inline", rng)
-
-
-def code_line(rng: random.Random) -> tuple[str, str]:
-    """(kind, text) of a line that is code or JSON as a whole."""
-    return _filled("line", rng)
 
 
 FOLDER = Path(__file__).parent
@@ -168,7 +161,7 @@ def beside_a_span(rng: Random) -> list[Piece]:
     """A sentence with an address, a hashtag, a path … before it, behind it or between two of its words."""
     words = prose(rng).split(" ")
     place = rng.choice((0, len(words), rng.randint(0, len(words))))
-    pieces: list[Piece] = [inline_span(rng)]
+    pieces: list[Piece] = [span("inline", rng)]
     if place:
         pieces = [("prose", " ".join(words[:place])), ("mark", " "), *pieces]
     if place < len(words):
@@ -187,7 +180,7 @@ def marked_up(rng: Random) -> list[Piece]:
 
 def coded(rng: Random) -> list[Piece]:
     """A line of code or JSON, alone or under a sentence."""
-    code = code_line(rng)
+    code = span("line", rng)
     return [code] if rng.random() < 0.4 else [("prose", prose(rng)), ("mark", "\n"), code]
 
 

@@ -15,7 +15,6 @@ own, which ``visitor.py`` speaks; of Locust only its table of times would be use
 """
 
 import asyncio
-import csv
 import json
 import os
 import random
@@ -31,6 +30,7 @@ import click
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.visitor import GONE, Visitor
+from training.corpus.corpus import read_pairs
 from training.options import knob, with_options_of
 
 SENTENCES = Path(__file__).with_name("everyday.csv")
@@ -140,8 +140,7 @@ class Stay:
 
 
 def sentences(seed: int) -> list[str]:
-    with SENTENCES.open(encoding="utf-8", newline="") as file:
-        rows = [row["src"] for row in csv.DictReader(file)]
+    rows = [pair.source for pair in read_pairs(SENTENCES)]
     random.Random(seed).shuffle(rows)
     return rows
 

@@ -6,21 +6,20 @@
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from model.correction.answers import AnswersMany
 from model.text import hangul
 from model.text.hangul import particle
 from training.documents.render import content, percent
 from training.documents.tables import Sources
 from training.intact.slots import TEXTS, draw, draw_marks
-from training.measure.evaluate import Asked, in_batches, load_corrector
+from training.measure.evaluate import Asked, load_corrector, outcomes_of
 from training.measure.metrics import none_if_nan, share, wilson_interval
-from training.measure.report import block_of, run_of, write_json
+from training.measure.report import Outcome, block_of, run_of, write_json
 from training.noise.pairs import Writer, make_pair
 from training.options import knob, with_options_of
 
@@ -154,73 +153,42 @@ def _misspell(clean: Sample, spans: list[tuple[int, int]], rng: random.Random) -
     return None
 
 
-@dataclass(frozen=True)
-class KeptSample:
-    """One sample and the model's correction."""
-
-    sample: Sample
-    text: str
-
-    @property
-    def lost(self) -> str | None:
-        """As ``Sample.lost``, of the correction.
-
-        >>> KeptSample(Sample("digits", "3시다", "3시다", ("3",)), "시다").lost
-        '3'
-        """
-        return self.sample.lost(self.text)
-
-    @property
-    def changed(self) -> bool:
-        """Whether a sentence that was already right was changed.
-
-        >>> KeptSample(Sample("digits", "3시다", "3시다", ("3",)), "3시다.").changed
-        True
-        """
-        return self.sample.clean and self.text != self.sample.right
-
-    def as_json(self) -> dict[str, Any]:
-        sample = self.sample
-        texts = {"wrong": sample.wrong, "right": sample.right, "got": self.text}
-        return {"kind": sample.kind, "lost": self.lost, **texts}
+def lost_of(outcome: Outcome) -> str | None:
+    """As ``Sample.lost``, of the correction."""
+    return outcome.pair.lost(outcome.text)
 
 
-def correct_samples(corrector: AnswersMany, samples: Sequence[Sample], batch: int = 64) -> list[KeptSample]:
-    """Let the model correct every sample, ``batch`` at a time."""
-    corrections = in_batches(corrector, [sample.wrong for sample in samples], batch)
-    return [KeptSample(sample, made.text) for sample, made in zip(samples, corrections, strict=True)]
-
-
-def score_intact(kept: Iterable[KeptSample]) -> dict[str, Any]:
+def score_intact(kept: Iterable[Outcome]) -> dict[str, Any]:
     """How many samples are intact, and of those that were right already how many stayed as they were, to the
     last character; None for a share of nothing.
 
-    >>> found = score_intact([KeptSample(Sample("digits", "3시다", "3시다", ("3",)), "3시다")])
+    >>> samples = [Sample("digits", "3시다", "3시다", ("3",))]
+    >>> found = score_intact(outcomes_of(corrector, samples, batch=64))
     >>> found["intact"], [round(bound, 2) for bound in found["share_95"]], found["clean_untouched"]
     (1, [0.21, 1.0], 1.0)
     """
     kept = list(kept)
-    count, intact = len(kept), sum(each.lost is None for each in kept)
-    clean = [each for each in kept if each.sample.clean]
+    count, intact = len(kept), sum(lost_of(each) is None for each in kept)
+    clean = [each for each in kept if each.pair.clean]
     return {
         "count": count,
         "intact": intact,
         "share": none_if_nan(share(intact, count)),
         "share_95": [none_if_nan(bound) for bound in wilson_interval(intact, count)],
         "clean": len(clean),
-        "clean_untouched": none_if_nan(share(sum(not each.changed for each in clean), len(clean))),
+        "clean_untouched": none_if_nan(share(sum(each.correct for each in clean), len(clean))),
     }
 
 
-def score_kinds(kept: Iterable[KeptSample]) -> dict[str, dict[str, Any]]:
+def score_kinds(kept: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
     """The scores of each kind that occurs, in the order of KINDS.
 
-    >>> list(score_kinds([KeptSample(Sample("long", "가", "가", ("가",)), "가")]))
+    >>> list(score_kinds(outcomes_of(corrector, [Sample("long", "가", "가", ("가",))], batch=64)))
     ['long']
     """
     groups = defaultdict(list)
     for each in kept:
-        groups[each.sample.kind].append(each)
+        groups[each.pair.kind].append(each)
     return {kind: score_intact(groups[kind]) for kind in KINDS if kind in groups}
 
 
@@ -239,15 +207,15 @@ def intact_command(asked: IntactSet) -> None:
     """Measure whether digits, Latin words, addresses, emoji, hanja, quotation marks, unseen names and the
     ends of long sentences come out as they went in. Half of the sentences have errors beside them."""
     corrector = load_corrector(asked.model, asked.minimum_confidence)
-    kept = correct_samples(corrector, make_samples(asked.count, asked.seed), asked.batch)
-    failures = [each for each in kept if each.lost is not None]
-    changed = [each for each in kept if each.changed and each.lost is None]
+    kept = outcomes_of(corrector, make_samples(asked.count, asked.seed), asked.batch)
+    failures = [each for each in kept if lost_of(each) is not None]
+    changed = [each for each in kept if each.pair.clean and not each.correct and lost_of(each) is None]
     document = {
         **run_of(corrector, seed=asked.seed),
         "total": score_intact(kept),
         "kinds": score_kinds(kept),
-        "failures": [each.as_json() for each in failures],
-        "changed": [each.as_json() for each in changed],
+        "failures": list(map(_as_json, failures)),
+        "changed": list(map(_as_json, changed)),
     }
     low, high = (percent(bound) for bound in document["total"]["share_95"])
     model = "model: {model} {fingerprint}, minimum confidence {minimum_confidence}".format(**document)
@@ -259,7 +227,14 @@ def intact_command(asked: IntactSet) -> None:
         write_json(document, asked.json)
 
 
-def _shown(each: KeptSample) -> str:
+def _as_json(each: Outcome) -> dict[str, Any]:
+    sample = each.pair
+    texts = {"wrong": sample.wrong, "right": sample.right, "got": each.text}
+    return {"kind": sample.kind, "lost": lost_of(each), **texts}
+
+
+def _shown(each: Outcome) -> str:
     """The lost part (or that a correct sentence changed), and the three texts."""
-    title = "a correct sentence changed" if each.lost is None else f"lost: {each.lost}"
-    return block_of(f"[{each.sample.kind}] {title}", each.sample, each.text)
+    lost = lost_of(each)
+    title = "a correct sentence changed" if lost is None else f"lost: {lost}"
+    return block_of(f"[{each.pair.kind}] {title}", each.pair, each.text)

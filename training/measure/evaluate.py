@@ -9,7 +9,7 @@ family drawn from the training mix, the same one for the same seed and sentence 
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from model import Correction, Corrector, ModelFolderError
+from model import Corrector, ModelFolderError
 from model.correction.answers import AnswersMany
 from model.stored.folder import find_model_folder, set_minimum_confidence, snapshot_steps
 from training.corpus.corpus import Corpus, CorpusError, Pair, read_corpus, write_table
@@ -41,28 +41,31 @@ def evaluate(
 
     ``advance`` is told how many sentences each batch held. No pairs give a report whose shares are nan.
     """
-    pairs = list(pairs)
     started = time.perf_counter()
-    made = in_batches(corrector, [pair.wrong for pair in pairs], batch, advance)
-    outcomes = [Outcome(pair, correction) for pair, correction in zip(pairs, made, strict=True)]
+    outcomes = outcomes_of(corrector, list(pairs), batch, advance)
     return _report_on(outcomes, time.perf_counter() - started)
 
 
-def in_batches(
+def outcomes_of(
     corrector: AnswersMany,
-    texts: Sequence[str],
+    pairs: Sequence[Any],
     batch: int,
     advance: Callable[[int], object] = lambda done: None,
-) -> Iterator[Correction]:
-    """The correction of each text, ``batch`` at a time; ``advance`` is told how many each batch held.
+) -> list[Outcome]:
+    """The correction of the wrong side of each pair, ``batch`` at a time; ``advance`` is told how many each
+    batch held.
 
-    >>> [found.text for found in in_batches(corrector, ["밥을 머거요."], batch=64)]
-    ['밥을 먹어요.']
+    >>> pair = NoisyPair("밥을 머거요.", "밥을 먹어요.", GIVEN, ())
+    >>> [found.correct for found in outcomes_of(corrector, [pair], batch=64)]
+    [True]
     """
-    for start in range(0, len(texts), batch):
-        some = texts[start : start + batch]
-        yield from corrector.correct_batch(some)
+    found: list[Outcome] = []
+    for start in range(0, len(pairs), batch):
+        some = pairs[start : start + batch]
+        corrections = corrector.correct_batch([pair.wrong for pair in some])
+        found += [Outcome(*both) for both in zip(some, corrections, strict=True)]
         advance(len(some))
+    return found
 
 
 def _report_on(outcomes: Sequence[Outcome], seconds: float) -> Report:

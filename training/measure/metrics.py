@@ -22,7 +22,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from model import Correction
-from model.text.changes import find_changes
+from model.text.changes import Change, find_changes
 from training.noise.pairs import NoisyPair
 
 Z_95 = 1.959963984540054  # the standard normal quantile that leaves 2.5% on each side
@@ -133,6 +133,27 @@ def edits(source: str, target: str) -> set[tuple[int, int, str]]:
     """
     changes = find_changes(source, target)
     return {(change.source_start, change.source_end, change.right) for change in changes}
+
+
+def changes_elsewhere(wrong: str, right: str, corrected: str) -> list[Change]:
+    """The changes from ``wrong`` to ``corrected`` that lie in no word that ``right`` changes, too.
+
+    >>> changes_elsewhere("밥을 안먹고 갔다", "밥을 안 먹고 갔다", "법을 안 먹고 갔다")[0].right
+    '법'
+    """
+    needed = [_words_around(wrong, change) for change in find_changes(wrong, right)]
+    return [
+        change
+        for change in find_changes(wrong, corrected)
+        if not any(start <= change.source_start and change.source_end <= end for start, end in needed)
+    ]
+
+
+def _words_around(text: str, change: Change) -> tuple[int, int]:
+    """From the beginning of the word that a change begins in to the end of the one that it ends in."""
+    start = max(text.rfind(space, 0, change.source_start) for space in " \n\t") + 1
+    ends = [text.find(space, change.source_end) for space in " \n\t"]
+    return start, min((end for end in ends if end >= 0), default=len(text))
 
 
 def repaired(hypothesis: str, reference: str, spans: Iterable[tuple[int, int]]) -> list[bool]:

@@ -26,17 +26,16 @@ from typing import Any
 
 import click
 
-from model import Correction, Corrector
 from model.correction.counts import Words, touching
 from model.norm.articles import article_of
 from model.text.changes import Change
 from training.documents.render import content
 from training.documents.tables import Sources
 from training.measure import metrics
-from training.measure.evaluate import Asked, in_batches, load_corrector
+from training.measure.evaluate import Asked, load_corrector, outcomes_of
 from training.measure.metrics import bootstrap_interval, edits, none_if_nan, share, wilson_interval
-from training.measure.report import run_of, write_numbers
-from training.measure.sets import TOGETHER, changes_elsewhere
+from training.measure.report import Outcome, run_of, write_numbers
+from training.measure.sets import TOGETHER
 from training.noise.pairs import NoisyPair
 from training.options import knob, with_options_of
 
@@ -82,23 +81,10 @@ class Passage:
         return len(self.wrong.split()) - self.mistakes
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A passage and its correction."""
-
-    passage: Passage
-    correction: Correction
-
-    @property
-    def is_mended(self) -> bool:
-        """Whether all of the person's mends are made."""
-        wrong, right = self.passage.wrong, self.passage.right
-        return edits(wrong, right) <= edits(wrong, self.correction.text)
-
-    @property
-    def elsewhere(self) -> list[Change]:
-        """The changes of words that the person left as they were."""
-        return changes_elsewhere(self.passage.wrong, self.passage.right, self.correction.text)
+def is_mended(outcome: Outcome) -> bool:
+    """Whether all of the person's mends are made."""
+    wrong, right = outcome.pair.wrong, outcome.pair.right
+    return edits(wrong, right) <= edits(wrong, outcome.text)
 
 
 def register_of(source: str, given: str = "") -> str:
@@ -152,16 +138,6 @@ def natural_text(
     return [*mistaken, *drawn]
 
 
-def answer(corrector: Corrector, passages: Sequence[Passage]) -> list[Answer]:
-    """The correction of each passage, in order; ``corrector`` is any ``model.Corrector``.
-
-    >>> passage = Passage(1, "", "", "jamo", "밥을 머거요.", "밥을 먹어요.", 1)
-    >>> answer(corrector, [passage])[0].is_mended
-    True
-    """
-    return list(map(Answer, passages, in_batches(corrector, [each.wrong for each in passages], TOGETHER)))
-
-
 def kind_of_change(text: str, change: Change, words: Words | None) -> str:
     """The kind of a change: its spaces, an article of the norm, or whether all words there were known.
 
@@ -178,18 +154,18 @@ def kind_of_change(text: str, change: Change, words: Words | None) -> str:
     return WORD if words and touched and all(map(words.counts.get, touched)) else NO_WORD
 
 
-def measure_natural(answers: Sequence[Answer], kind_of: Callable[[str, Change], str]) -> dict[str, Any]:
+def measure_natural(answers: Sequence[Outcome], kind_of: Callable[[str, Change], str]) -> dict[str, Any]:
     """Mends by kind and by register, changes of right words per 1,000, and calibration.
 
     The person's text decides: a fault that the person overlooked counts as right, so ``changed`` is an upper
     bound of the harm.
     """
-    mistaken = [each for each in answers if each.passage.kind]
+    mistaken = [each for each in answers if each.pair.kind]
     corrections = [each.correction for each in answers]
-    pairs = [NoisyPair(each.passage.wrong, each.passage.right, "natural", ()) for each in answers]
-    kinds = Counter(kind_of(each.passage.wrong, change) for each in answers for change in each.elsewhere)
-    words = sum(len(each.passage.wrong.split()) for each in answers)
-    mistakes = sum(each.passage.mistakes for each in mistaken)
+    pairs = [NoisyPair(each.pair.wrong, each.pair.right, "natural", ()) for each in answers]
+    kinds = Counter(kind_of(each.pair.wrong, change) for each in answers for change in each.elsewhere)
+    words = sum(len(each.pair.wrong.split()) for each in answers)
+    mistakes = sum(each.pair.mistakes for each in mistaken)
     return {
         "sentences": len(answers),
         "words": words,
@@ -202,17 +178,17 @@ def measure_natural(answers: Sequence[Answer], kind_of: Callable[[str, Change], 
     }
 
 
-def _by(answers: Iterable[Answer], name: str, count: Callable[[list[Answer]], dict]) -> dict[str, dict]:
+def _by(answers: Iterable[Outcome], name: str, count: Callable[[list[Outcome]], dict]) -> dict[str, dict]:
     """The counts of the answers of each kind, register or source; the one with most answers first."""
     groups = defaultdict(list)
     for each in answers:
-        groups[getattr(each.passage, name)].append(each)
+        groups[getattr(each.pair, name)].append(each)
     return {name: count(groups[name]) for name in sorted(groups, key=lambda name: (-len(groups[name]), name))}
 
 
-def _mends(answers: Sequence[Answer]) -> dict[str, Any]:
+def _mends(answers: Sequence[Outcome]) -> dict[str, Any]:
     """Of sentences with a mistake, those in which each mend of the person is made."""
-    mended = sum(each.is_mended for each in answers)
+    mended = sum(is_mended(each) for each in answers)
     interval = _interval(wilson_interval(mended, len(answers)))
     return {"mistakes": len(answers), "mended": mended, "mended_95": interval}
 
@@ -221,11 +197,11 @@ def _interval(bounds: tuple[float, float]) -> list[float | None]:
     return [None if none_if_nan(bound) is None else round(bound, 5) for bound in bounds]
 
 
-def _treated(answers: Sequence[Answer]) -> dict[str, Any]:
+def _treated(answers: Sequence[Outcome]) -> dict[str, Any]:
     """The mends of a register, and the changes of its right words."""
     changed = [len(each.elsewhere) for each in answers]
-    words = [each.passage.right_words for each in answers]
-    mistaken = [each for each in answers if each.passage.kind]
+    words = [each.pair.right_words for each in answers]
+    mistaken = [each for each in answers if each.pair.kind]
     interval = _interval(bootstrap_interval(changed, words))
     return _mends(mistaken) | {"right_words": sum(words), "changed": sum(changed), "changed_95": interval}
 
@@ -271,7 +247,7 @@ def read_verdicts(path: Path = VERDICTS_FILE) -> dict[str, str]:
 
 
 def measure_unseen(
-    answers: Sequence[Answer], kind_of: Callable[[str, Change], str], verdicts: dict[str, str]
+    answers: Sequence[Outcome], kind_of: Callable[[str, Change], str], verdicts: dict[str, str]
 ) -> dict[str, Any]:
     """Touched sentences and changes by register, source and kind, and the share of false changes among those
     that were read.
@@ -291,20 +267,21 @@ def measure_unseen(
 
 
 def placed_changes(
-    answers: Iterable[Answer], kind_of: Callable[[str, Change], str]
-) -> Iterator[tuple[PlacedChange, Answer]]:
+    answers: Iterable[Outcome], kind_of: Callable[[str, Change], str]
+) -> Iterator[tuple[PlacedChange, Outcome]]:
     """Each change that is made, with its sentence.
 
-    >>> found = answer(corrector, [Passage(7, "a", "", "", "밥을 머거요.", "밥을 머거요.")])
+    >>> rows = [Passage(7, "a", "", "", "밥을 머거요.", "밥을 머거요.")]
+    >>> found = outcomes_of(corrector, rows, TOGETHER)
     >>> [(placed.row, placed.start, placed.end) for placed, _ in placed_changes(found, lambda *_: NO_WORD)]
     [(7, 3, 5)]
     """
     for each in answers:
         for change in each.correction.changes:
-            yield PlacedChange.of(each.passage, change, kind_of(each.passage.wrong, change)), each
+            yield PlacedChange.of(each.pair, change, kind_of(each.pair.wrong, change)), each
 
 
-def _touched(answers: Sequence[Answer]) -> dict[str, Any]:
+def _touched(answers: Sequence[Outcome]) -> dict[str, Any]:
     touched = sum(bool(each.correction.changes) for each in answers)
     return {
         "sentences": len(answers),
@@ -322,7 +299,7 @@ def _judged(placed: Iterable[PlacedChange], verdicts: dict[str, str]) -> dict[st
     return {"read": read} | {verdict: found[verdict] for verdict in VERDICTS} | {"false_95": interval}
 
 
-def write_list(path: Path, found: Sequence[tuple[PlacedChange, Answer]], verdicts: dict[str, str]) -> None:
+def write_list(path: Path, found: Sequence[tuple[PlacedChange, Outcome]], verdicts: dict[str, str]) -> None:
     """Write changes for a person to read, in an order of chance, with the verdicts that there are.
 
     So the first rows are a sample of all. The file holds the sentences and belongs outside the repository.
@@ -332,17 +309,17 @@ def write_list(path: Path, found: Sequence[tuple[PlacedChange, Answer]], verdict
         rows = csv.writer(file)
         rows.writerow([*PLACE, "verdict", "wrong", "right"])
         for placed, each in random.Random(0).sample(found, len(found)):
-            texts = each.passage.wrong, each.correction.text
+            texts = each.pair.wrong, each.correction.text
             rows.writerow([*asdict(placed).values(), verdicts.get(placed.change, ""), *texts])
 
 
-def _at_minimums(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+def _at_minimums(answers: Sequence[Outcome]) -> list[dict[str, Any]]:
     """Mended sentences and touched right ones at other minimum confidences, from the same decoding."""
     rows = []
     for minimum in THRESHOLDS:
-        moved = [Answer(each.passage, each.correction.with_minimum_confidence(minimum)) for each in answers]
-        mended = sum(each.is_mended for each in moved if each.passage.kind)
-        touched = sum(bool(each.correction.changes) for each in moved if not each.passage.kind)
+        moved = [Outcome(each.pair, each.correction.with_minimum_confidence(minimum)) for each in answers]
+        mended = sum(is_mended(each) for each in moved if each.pair.kind)
+        touched = sum(bool(each.correction.changes) for each in moved if not each.pair.kind)
         rows.append({"minimum_confidence": minimum, "mended": mended, "touched": touched})
     return rows
 
@@ -398,12 +375,12 @@ def unseen(unseen: Path, asked: UnseenText) -> None:
 
 def _measure(
     asked: NaturalText | UnseenText, passages: Sequence[Passage], measure: Callable, **chosen: Any
-) -> tuple[list[Answer], Callable[[str, Change], str]]:
+) -> tuple[list[Outcome], Callable[[str, Change], str]]:
     """Correct the passages, print the numbers and write them; the answers, and what names a change's kind."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     corrector = load_corrector(asked.model, asked.minimum_confidence)
     started = time.perf_counter()
-    answers = answer(corrector, passages)
+    answers = outcomes_of(corrector, passages, TOGETHER)
     kind_of = partial(kind_of_change, words=corrector.confidence.words if corrector.confidence else None)
     numbers = run_of(corrector, **chosen) | measure(answers, kind_of)
     numbers["thresholds"] = _at_minimums(answers)

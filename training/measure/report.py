@@ -15,10 +15,11 @@ from typing import Any
 import click
 
 from model import Correction, Corrector
+from model.text.changes import Change
 from training.documents.render import content, head, percent, row
 from training.documents.tables import Sources
 from training.measure import metrics
-from training.measure.metrics import Scores, edits, thresholds_as_json
+from training.measure.metrics import Scores, changes_elsewhere, edits, thresholds_as_json
 from training.noise.pairs import NoisyPair
 
 CAUSES = ("right", "unsure", "wrong_made", "wrong_proposed", "unseen")
@@ -58,9 +59,9 @@ def count_causes(outcomes: Iterable["Outcome"]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One pair and the model's correction of its wrong side."""
+    """A pair with a ``wrong`` and a ``right`` text, and the model's correction of the wrong one."""
 
-    pair: NoisyPair
+    pair: Any  # NoisyPair, or a row of another set
     correction: Correction
 
     @property
@@ -70,6 +71,11 @@ class Outcome:
     @property
     def correct(self) -> bool:
         return self.text == self.pair.right
+
+    @property
+    def elsewhere(self) -> list[Change]:
+        """The changes of words that were right."""
+        return changes_elsewhere(self.pair.wrong, self.pair.right, self.text)
 
 
 @dataclass(frozen=True)

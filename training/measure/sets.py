@@ -28,16 +28,14 @@ from typing import Any
 import click
 
 from model import Corrector
-from model.correction.answers import AnswersMany
 from model.correction.counts import find_words
 from model.norm import without_held_out
 from model.stored.folder import ASSETS
-from model.text.changes import Change, find_changes
 from training.corpus.corpus import CorpusError, Sentence, read_pairs, read_sentences, write_pairs
 from training.documents.render import content
 from training.documents.tables import Sources
-from training.measure.evaluate import in_batches, open_corpus, sample_pairs
-from training.measure.report import run_of, write_numbers
+from training.measure.evaluate import open_corpus, outcomes_of, sample_pairs
+from training.measure.report import Outcome, run_of, write_numbers
 from training.noise.draft import Aim, Draft, stem
 from training.noise.pairs import MIX, Writer, make_pair
 from training.noise.spacing import COMMON_RULES, misspace_once
@@ -238,71 +236,22 @@ class SetRow:
     right: str
 
 
-@dataclass(frozen=True)
-class Result:
-    """A row and its correction."""
-
-    row: SetRow
-    corrected: str
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the correction is the right text.
-
-        >>> Result(SetRow("", "", "머거", "먹어"), "먹어").is_exact
-        True
-        """
-        return self.corrected == self.row.right
-
-    @property
-    def is_harmed(self) -> bool:
-        """Whether a word was changed that was right.
-
-        >>> Result(SetRow("", "", "밥을 안먹고 갔다", "밥을 안 먹고 갔다"), "법을 안 먹고 갔다").is_harmed
-        True
-        >>> Result(SetRow("", "", "밥을 안먹고 갔다", "밥을 안 먹고 갔다"), "밥을 않먹고 갔다").is_harmed
-        False
-        """
-        return bool(changes_elsewhere(self.row.wrong, self.row.right, self.corrected))
-
-
-def changes_elsewhere(wrong: str, right: str, corrected: str) -> list[Change]:
-    """The changes from ``wrong`` to ``corrected`` that lie in no word that ``right`` changes, too.
-
-    >>> changes_elsewhere("밥을 안먹고 갔다", "밥을 안 먹고 갔다", "법을 안 먹고 갔다")[0].right
-    '법'
-    """
-    needed = [_words_around(wrong, change) for change in find_changes(wrong, right)]
-    return [
-        change
-        for change in find_changes(wrong, corrected)
-        if not any(start <= change.source_start and change.source_end <= end for start, end in needed)
-    ]
-
-
-def _words_around(text: str, change: Change) -> tuple[int, int]:
-    """From the beginning of the word that a change begins in to the end of the one that it ends in."""
-    start = max(text.rfind(space, 0, change.source_start) for space in " \n\t") + 1
-    ends = [text.find(space, change.source_end) for space in " \n\t"]
-    return start, min((end for end in ends if end >= 0), default=len(text))
-
-
-def count(results: Iterable[Result]) -> dict[str, int]:
+def count(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """Of the rows of a set or a kind, how many were treated how.
 
-    >>> count([Result(SetRow("", "", "머거", "먹어"), "먹어")])
-    {'wrong': 1, 'exact': 1, 'left': 0, 'right': 0, 'untouched': 0, 'harmed': 0}
+    >>> count([])
+    {'wrong': 0, 'exact': 0, 'left': 0, 'right': 0, 'untouched': 0, 'harmed': 0}
     """
-    results = list(results)
-    wrong = [each for each in results if each.row.wrong != each.row.right]
-    right = [each for each in results if each.row.wrong == each.row.right]
+    outcomes = list(outcomes)
+    wrong = [each for each in outcomes if each.pair.wrong != each.pair.right]
+    right = [each for each in outcomes if each.pair.wrong == each.pair.right]
     return {
         "wrong": len(wrong),  # with a mistake
-        "exact": sum(each.is_exact for each in wrong),  # of them, those that came out right
-        "left": sum(each.corrected == each.row.wrong for each in wrong),  # those that were left as they are
+        "exact": sum(each.correct for each in wrong),  # of them, those that came out right
+        "left": sum(each.text == each.pair.wrong for each in wrong),  # those that were left as they are
         "right": len(right),  # without one
-        "untouched": sum(each.is_exact for each in right),  # of them, those left alone
-        "harmed": sum(each.is_harmed for each in results),  # in which a word was changed that was right
+        "untouched": sum(each.correct for each in right),  # of them, those left alone
+        "harmed": sum(bool(each.elsewhere) for each in outcomes),  # in which a right word was changed
     }
 
 
@@ -317,37 +266,32 @@ def read_rows(paths: Iterable[Path], limit: int | None = None) -> Iterator[SetRo
                 yield SetRow(path.stem, row.get("kind") or "", row["src"], row["tgt"])
 
 
-def correct(corrector: AnswersMany, rows: Sequence[SetRow]) -> list[Result]:
-    """The correction of each row. ``corrector`` is any model.Corrector."""
-    corrections = in_batches(corrector, [row.wrong for row in rows], TOGETHER)
-    return [Result(row, each.text) for row, each in zip(rows, corrections, strict=True)]
-
-
-def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, dict[str, int]]]:
+def by_set_and_kind(outcomes: Sequence[Outcome]) -> dict[str, dict[str, dict[str, int]]]:
     """The counts of each set, under ``""`` of the whole, and of its kinds where it has any.
 
-    >>> by_set_and_kind([Result(SetRow("slips", "", "가", "가"), "가")])["slips"][""]["untouched"]
+    >>> rows = [SetRow("slips", "", "가", "가")]
+    >>> by_set_and_kind(outcomes_of(corrector, rows, TOGETHER))["slips"][""]["untouched"]
     1
     """
-    sets: dict[str, dict[str, list[Result]]] = {}
-    for each in results:
-        kinds = sets.setdefault(each.row.set, {"": []})
+    sets: dict[str, dict[str, list[Outcome]]] = {}
+    for each in outcomes:
+        kinds = sets.setdefault(each.pair.set, {"": []})
         kinds[""].append(each)
-        if each.row.kind:
-            kinds.setdefault(each.row.kind, []).append(each)
+        if each.pair.kind:
+            kinds.setdefault(each.pair.kind, []).append(each)
     return {name: {kind: count(some) for kind, some in kinds.items()} for name, kinds in sets.items()}
 
 
-def failures(results: Sequence[Result]) -> list[dict[str, Any]]:
+def failures(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     """The rows that are not as they should be, with their corrections.
 
-    >>> failures([Result(SetRow("", "", "머거", "먹어"), "머거")])[0]["harmed"]
-    False
+    >>> failures(outcomes_of(corrector, [SetRow("", "", "머거요", "먹어요")], TOGETHER))
+    []
     """
     return [
-        {**asdict(each.row), "corrected": each.corrected, "harmed": each.is_harmed}
-        for each in results
-        if not each.is_exact
+        {**asdict(each.pair), "corrected": each.text, "harmed": bool(each.elsewhere)}
+        for each in outcomes
+        if not each.correct
     ]
 
 
@@ -390,12 +334,12 @@ def development(names: tuple[str, ...], asked: Development) -> None:
     corrector = Corrector.load(asked.model, asked.minimum_confidence)
     started = time.perf_counter()
     with without_held_out() if asked.practised_norm else nullcontext():
-        results = correct(corrector, list(read_rows(paths, asked.limit)))
-    sets = by_set_and_kind(results)
+        outcomes = outcomes_of(corrector, list(read_rows(paths, asked.limit)), TOGETHER)
+    sets = by_set_and_kind(outcomes)
     click.echo(content(Sources(given={"development": {"sets": sets}}), "development"))
     run = run_of(corrector)
     taken = time.perf_counter() - started
-    click.echo(f"\n{', '.join(map(str, run.values()))}: {len(results):,} rows in {taken:.0f} s")
+    click.echo(f"\n{', '.join(map(str, run.values()))}: {len(outcomes):,} rows in {taken:.0f} s")
     numbers = {**run, "sets": sets}
     write_numbers(asked.counts, numbers)
-    write_numbers(asked.out, {**numbers, "failures": failures(results)})
+    write_numbers(asked.out, {**numbers, "failures": failures(outcomes)})

@@ -12,7 +12,7 @@ import training.intact.samples
 from model.text import hangul
 from model.text.hangul import particle
 from model.text.tokenizer import normalise
-from tests.replacing import Replacer
+from tests.replacing import Replacer, corrected
 from training.__main__ import main
 from training.intact.samples import (
     FILLERS,
@@ -23,15 +23,15 @@ from training.intact.samples import (
     SHORTEST_LONG,
     STORIES,
     TAIL,
-    KeptSample,
     Sample,
-    correct_samples,
     fill,
     make_samples,
     score_intact,
     score_kinds,
 )
 from training.intact.slots import MARKS, WORDS, draw_marks
+from training.measure.evaluate import outcomes_of
+from training.measure.report import Outcome
 
 
 @pytest.fixture(scope="module")
@@ -156,14 +156,14 @@ def test_a_long_sentence_that_goes_on_has_lost_its_end():
 
 
 def test_doing_nothing_keeps_everything(samples):
-    scores = score_intact(correct_samples(Replacer({}), samples, batch=100))
+    scores = score_intact(outcomes_of(Replacer({}), samples, batch=100))
     assert (scores["count"], scores["intact"]) == (660, 660)
     assert (scores["clean"], scores["clean_untouched"]) == (330, 1)
     assert scores["share_95"][1] == 1
 
 
 def test_losses_are_counted_by_kind(samples):
-    kept = correct_samples(Replacer(lambda text: text.replace("@", "")), samples)
+    kept = outcomes_of(Replacer(lambda text: text.replace("@", "")), samples, batch=64)
     kinds = score_kinds(kept)
     assert list(kinds) == list(KINDS)
     assert kinds["email"]["intact"] == kinds["email"]["clean_untouched"] == 0
@@ -172,7 +172,7 @@ def test_losses_are_counted_by_kind(samples):
 
 def test_a_correct_sentence_can_change_without_a_loss():
     sample = Sample("digits", "3이 많다", "3이 많다", ("3",))
-    scores = score_intact([KeptSample(sample, "3이 만타")])
+    scores = score_intact([Outcome(sample, corrected(sample.wrong, "3이 만타"))])
     assert (scores["intact"], scores["clean_untouched"]) == (1, 0)
     assert score_intact([])["share"] is None
 

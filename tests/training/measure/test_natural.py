@@ -15,7 +15,6 @@ from training.__main__ import main
 from training.documents.render import content
 from training.documents.tables import Sources
 from training.measure.natural import (
-    Answer,
     Passage,
     kind_of_change,
     measure_natural,
@@ -25,6 +24,7 @@ from training.measure.natural import (
     read_passages,
     read_verdicts,
 )
+from training.measure.report import Outcome
 
 REAL = [
     {"wrong": "안보인다면 누르세요.", "right": "안 보인다면 누르세요.", "kind": "space"}
@@ -83,7 +83,7 @@ def test_right_text_is_added_until_the_rate_is_met():
 
 def answers(passages):
     return [
-        Answer(each, corrected(each.wrong, ANSWERS.get(each.wrong, each.wrong), 0.9, 0.8))
+        Outcome(each, corrected(each.wrong, ANSWERS.get(each.wrong, each.wrong), 0.9, 0.8))
         for each in passages
     ]
 

@@ -9,15 +9,16 @@ import pytest
 from click.testing import CliRunner
 from rapidfuzz.distance import Levenshtein
 
+from tests.replacing import corrected
 from training.__main__ import main
 from training.corpus.corpus import Sentence
 from training.corpus.selection import held_lines
 from training.documents.render import content
 from training.documents.tables import Sources
+from training.measure.report import Outcome
 from training.measure.sets import (
     MOST_OF_ONE_SOURCE,
     OWN_SETS,
-    Result,
     SetRow,
     by_set_and_kind,
     count,
@@ -112,6 +113,10 @@ ROW = SetRow("slips", "doubled", "우리리는 밥을 먹었다", "우리는 밥
 RIGHT = SetRow("slips", "right", "산 책을 읽었다", "산 책을 읽었다")
 
 
+def outcome(row, text):
+    return Outcome(row, corrected(row.wrong, text))
+
+
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_set_is_well_formed(path):
     with path.open(encoding="utf-8", newline="") as file:
@@ -130,7 +135,7 @@ def test_no_text_is_wrong_here_and_right_there():
 
 
 @pytest.mark.parametrize(
-    ("row", "corrected", "exact", "harmed"),
+    ("row", "text", "exact", "harmed"),
     [
         (ROW, ROW.right, True, False),
         (ROW, ROW.wrong, False, False),
@@ -140,12 +145,13 @@ def test_no_text_is_wrong_here_and_right_there():
         (RIGHT, "산책을 읽었다", False, True),
     ],
 )
-def test_harm_is_a_change_of_what_was_right(row, corrected, exact, harmed):
-    assert (Result(row, corrected).is_exact, Result(row, corrected).is_harmed) == (exact, harmed)
+def test_harm_is_a_change_of_what_was_right(row, text, exact, harmed):
+    found = outcome(row, text)
+    assert (found.correct, bool(found.elsewhere)) == (exact, harmed)
 
 
 def test_counts():
-    results = [Result(ROW, ROW.right), Result(ROW, ROW.wrong), Result(RIGHT, "산책을 읽었다")]
+    results = [outcome(ROW, ROW.right), outcome(ROW, ROW.wrong), outcome(RIGHT, "산책을 읽었다")]
     assert count(results) == {"wrong": 2, "exact": 1, "left": 1, "right": 1, "untouched": 0, "harmed": 1}
     sets = by_set_and_kind(results)
     table = content(Sources(given={"development": {"sets": sets}}), "development").splitlines()

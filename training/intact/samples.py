@@ -18,8 +18,8 @@ from training.documents.render import content, percent
 from training.documents.tables import Sources
 from training.intact.slots import TEXTS, draw, draw_marks
 from training.measure.evaluate import Asked, load_corrector, outcomes_of
-from training.measure.metrics import none_if_nan, share, wilson_interval
-from training.measure.report import Outcome, block_of, run_of, write_json
+from training.measure.metrics import Outcome, none_if_nan, share, wilson_interval
+from training.measure.report import block_of, run_of, write_json
 from training.noise.pairs import Writer, make_pair
 from training.options import knob, with_options_of
 

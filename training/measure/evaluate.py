@@ -10,7 +10,7 @@ import random
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,8 @@ from model import Corrector, ModelFolderError
 from model.correction.answers import AnswersMany
 from model.stored.folder import find_model_folder, set_minimum_confidence, snapshot_steps
 from training.corpus.corpus import Corpus, CorpusError, Pair, read_corpus, write_table
-from training.measure.metrics import Scores, best_threshold, none_if_nan, repaired, score, share
-from training.measure.report import Outcome, Report, failures_text, report_text, run_of, write_json
+from training.measure.metrics import Outcome, Scores, best_threshold, none_if_nan, repaired, score, share
+from training.measure.report import Report, failures_text, report_text, run_of, write_json
 from training.noise.pairs import MIX, NoisyPair, make_pair
 from training.options import knob, with_options_of
 from training.run.record import read_history
@@ -79,11 +79,7 @@ def _report_on(outcomes: Sequence[Outcome], seconds: float) -> Report:
 
 def with_minimum_confidence(report: Report, minimum: float) -> Report:
     """The same answers of the network with another threshold."""
-    moved = [
-        replace(outcome, correction=outcome.correction.with_minimum_confidence(minimum))
-        for outcome in report.outcomes
-    ]
-    return _report_on(moved, report.seconds)
+    return _report_on([outcome.at(minimum) for outcome in report.outcomes], report.seconds)
 
 
 def _score(outcomes: Iterable[Outcome]) -> Scores:

@@ -5,8 +5,8 @@ All are pure functions. Scores take (source, hypothesis, reference) texts: ``sou
 text, so one Hangul syllable counts once. A share of nothing is ``nan`` here and ``None`` in JSON, never a
 flattering 0 or 1.
 
-Calibration takes corrections (``model.Correction``) beside the pairs they were made of, and tells how often
-changes of each confidence are right, and the scores at each threshold. ``proposed`` has every change the
+Calibration takes outcomes, pairs with their corrections, and tells how often changes of each confidence are
+right, and the scores at each threshold. ``proposed`` has every change the
 network wanted, and ``with_minimum_confidence`` the correction another threshold gives, so that one decoding
 pass answers for all thresholds.
 """
@@ -23,7 +23,32 @@ from rapidfuzz.distance import Levenshtein
 
 from model import Correction
 from model.text.changes import Change, find_changes
-from training.noise.pairs import NoisyPair
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A pair with a ``wrong`` and a ``right`` text, and the model's correction of the wrong one."""
+
+    pair: Any  # NoisyPair, or a row of another set
+    correction: Correction
+
+    @property
+    def text(self) -> str:
+        return self.correction.text
+
+    @property
+    def correct(self) -> bool:
+        return self.text == self.pair.right
+
+    def at(self, minimum: float) -> "Outcome":
+        """The same answer of the network with another minimum confidence."""
+        return Outcome(self.pair, self.correction.with_minimum_confidence(minimum))
+
+    @property
+    def elsewhere(self) -> list[Change]:
+        """The changes of words that were right."""
+        return changes_elsewhere(self.pair.wrong, self.pair.right, self.text)
+
 
 Z_95 = 1.959963984540054  # the standard normal quantile that leaves 2.5% on each side
 
@@ -245,10 +270,9 @@ EDGES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 THRESHOLDS = tuple(step / 20 for step in range(20))
 
 
-def reliability(corrections: Iterable[Correction], pairs: Iterable[NoisyPair]) -> dict[str, Any]:
+def reliability(outcomes: Iterable[Outcome]) -> dict[str, Any]:
     """Compare the confidence of every proposed change with whether it is right: see ``sort_into_bins``."""
-    both = zip(corrections, pairs, strict=True)
-    return sort_into_bins(chain.from_iterable(judge(correction, pair.right) for correction, pair in both))
+    return sort_into_bins(chain.from_iterable(judge(each.correction, each.pair.right) for each in outcomes))
 
 
 def judge(correction: Correction, reference: str) -> list[tuple[float, bool]]:
@@ -293,16 +317,11 @@ def sort_into_bins(judged: Iterable[tuple[float, bool]], edges: Sequence[float] 
 
 
 def threshold_table(
-    corrections: Sequence[Correction],
-    pairs: Sequence[NoisyPair],
-    thresholds: Iterable[float] = THRESHOLDS,
+    outcomes: Sequence[Outcome], thresholds: Iterable[float] = THRESHOLDS
 ) -> dict[float, Scores]:
     """The scores of the same decoding at each minimum confidence, in the order given."""
-    both = list(zip(corrections, pairs, strict=True))
     return {
-        minimum: score(
-            (pair.wrong, made.with_minimum_confidence(minimum).text, pair.right) for made, pair in both
-        )
+        minimum: score((each.pair.wrong, each.at(minimum).text, each.pair.right) for each in outcomes)
         for minimum in thresholds
     }
 

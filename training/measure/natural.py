@@ -33,10 +33,9 @@ from training.documents.render import content
 from training.documents.tables import Sources
 from training.measure import metrics
 from training.measure.evaluate import Asked, load_corrector, outcomes_of
-from training.measure.metrics import bootstrap_interval, edits, none_if_nan, share, wilson_interval
-from training.measure.report import Outcome, run_of, write_numbers
+from training.measure.metrics import Outcome, bootstrap_interval, edits, none_if_nan, share, wilson_interval
+from training.measure.report import run_of, write_numbers
 from training.measure.sets import TOGETHER
-from training.noise.pairs import NoisyPair
 from training.options import knob, with_options_of
 
 # Parts of the names of sources, by register. A source of another name has the register of its rows.
@@ -161,8 +160,6 @@ def measure_natural(answers: Sequence[Outcome], kind_of: Callable[[str, Change],
     bound of the harm.
     """
     mistaken = [each for each in answers if each.pair.kind]
-    corrections = [each.correction for each in answers]
-    pairs = [NoisyPair(each.pair.wrong, each.pair.right, "natural", ()) for each in answers]
     kinds = Counter(kind_of(each.pair.wrong, change) for each in answers for change in each.elsewhere)
     words = sum(len(each.pair.wrong.split()) for each in answers)
     mistakes = sum(each.pair.mistakes for each in mistaken)
@@ -174,7 +171,7 @@ def measure_natural(answers: Sequence[Outcome], kind_of: Callable[[str, Change],
         "mends": {"all": _mends(mistaken)} | _by(mistaken, "kind", _mends),
         "registers": {"all": _treated(answers)} | _by(answers, "register", _treated),
         "changed_by_kind": dict(kinds.most_common()),
-        "reliability": metrics.reliability(corrections, pairs),
+        "reliability": metrics.reliability(answers),
     }
 
 
@@ -317,7 +314,7 @@ def _at_minimums(answers: Sequence[Outcome]) -> list[dict[str, Any]]:
     """Mended sentences and touched right ones at other minimum confidences, from the same decoding."""
     rows = []
     for minimum in THRESHOLDS:
-        moved = [Outcome(each.pair, each.correction.with_minimum_confidence(minimum)) for each in answers]
+        moved = [each.at(minimum) for each in answers]
         mended = sum(is_mended(each) for each in moved if each.pair.kind)
         touched = sum(bool(each.correction.changes) for each in moved if not each.pair.kind)
         rows.append({"minimum_confidence": minimum, "mended": mended, "touched": touched})

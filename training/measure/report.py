@@ -15,12 +15,10 @@ from typing import Any
 import click
 
 from model import Correction, Corrector
-from model.text.changes import Change
 from training.documents.render import content, head, percent, row
 from training.documents.tables import Sources
 from training.measure import metrics
-from training.measure.metrics import Scores, changes_elsewhere, edits, thresholds_as_json
-from training.noise.pairs import NoisyPair
+from training.measure.metrics import Outcome, Scores, edits, thresholds_as_json
 
 CAUSES = ("right", "unsure", "wrong_made", "wrong_proposed", "unseen")
 RIGHT, UNSURE, WRONG_MADE, WRONG_PROPOSED, UNSEEN = CAUSES
@@ -49,33 +47,12 @@ def cause(correction: Correction, right: str) -> str:
     return WRONG_PROPOSED if proposed - needed else UNSEEN
 
 
-def count_causes(outcomes: Iterable["Outcome"]) -> dict[str, int]:
+def count_causes(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """How many sentences with an error have which cause; those without an error are not counted."""
     found = Counter(
         cause(each.correction, each.pair.right) for each in outcomes if each.pair.wrong != each.pair.right
     )
     return {name: found[name] for name in CAUSES}
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A pair with a ``wrong`` and a ``right`` text, and the model's correction of the wrong one."""
-
-    pair: Any  # NoisyPair, or a row of another set
-    correction: Correction
-
-    @property
-    def text(self) -> str:
-        return self.correction.text
-
-    @property
-    def correct(self) -> bool:
-        return self.text == self.pair.right
-
-    @property
-    def elsewhere(self) -> list[Change]:
-        """The changes of words that were right."""
-        return changes_elsewhere(self.pair.wrong, self.pair.right, self.text)
 
 
 @dataclass(frozen=True)
@@ -91,15 +68,12 @@ class Report:
     @cached_property
     def reliability(self) -> dict[str, Any]:
         """Calibration of the network's proposals: whether a confidence is the share of right ones."""
-        return metrics.reliability(*self._sides())
+        return metrics.reliability(self.outcomes)
 
     @cached_property
     def thresholds(self) -> dict[float, Scores]:
         """The total at each minimum confidence, from the same decoding."""
-        return metrics.threshold_table(*self._sides())
-
-    def _sides(self) -> tuple[list[Correction], list[NoisyPair]]:
-        return [each.correction for each in self.outcomes], [each.pair for each in self.outcomes]
+        return metrics.threshold_table(self.outcomes)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -186,6 +160,7 @@ def failures_text(report: Report, count: int, family: str | None = None) -> str:
 def block_of(title: str, pair: Any, got: str) -> str:
     """A title and the three texts of a pair below it.
 
+    >>> from training.noise.pairs import NoisyPair
     >>> print(block_of("[typing]", NoisyPair("감배", "담배", "typing", ()), "감배"))
     <BLANKLINE>
     [typing]

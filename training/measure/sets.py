@@ -35,7 +35,8 @@ from training.corpus.corpus import CorpusError, Sentence, read_pairs, read_sente
 from training.documents.render import content
 from training.documents.tables import Sources
 from training.measure.evaluate import open_corpus, outcomes_of, sample_pairs
-from training.measure.report import Outcome, run_of, write_numbers
+from training.measure.metrics import Outcome
+from training.measure.report import run_of, write_numbers
 from training.noise.draft import Aim, Draft, stem
 from training.noise.pairs import MIX, Writer, make_pair
 from training.noise.spacing import COMMON_RULES, misspace_once

@@ -31,7 +31,7 @@ from training.intact.samples import (
 )
 from training.intact.slots import MARKS, WORDS, draw_marks
 from training.measure.evaluate import outcomes_of
-from training.measure.report import Outcome
+from training.measure.metrics import Outcome
 
 
 @pytest.fixture(scope="module")

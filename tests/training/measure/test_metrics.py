@@ -9,6 +9,7 @@ from training.measure.metrics import (
     EDGES,
     THRESHOLDS,
     EditCounts,
+    Outcome,
     best_threshold,
     character_error_rate,
     edit_counts,
@@ -171,6 +172,7 @@ CORRECTIONS = [
     FakeCorrection("손니미", (Proposal(1, 3, "님미", 0.85),)),
     FakeCorrection("맞는 문장", (Proposal(0, 1, "맡", 0.45),)),
 ]
+OUTCOMES = list(map(Outcome, PAIRS, CORRECTIONS))
 
 
 def test_what_is_offered_without_a_confidence_is_not_judged():
@@ -184,7 +186,7 @@ def test_a_proposal_is_right_if_the_reference_makes_the_same_edit():
 
 
 def test_bins_by_hand():
-    found = reliability(CORRECTIONS, PAIRS)
+    found = reliability(OUTCOMES)
     bins = {(each["from"], each["to"]): each for each in found["bins"] if each["changes"]}
     assert set(bins) == {(0.4, 0.5), (0.8, 0.9), (0.95, 0.99)}
     assert bins[0.4, 0.5]["mean_confidence"] == pytest.approx(0.425)
@@ -211,18 +213,13 @@ def test_what_is_no_probability_is_refused(confidence):
 
 
 def test_nothing_proposed_is_undefined_not_perfect():
-    document = reliability([], [])
+    document = reliability([])
     assert document["expected_calibration_error"] is None
     assert all(each["right"] is each["mean_confidence"] is None for each in document["bins"])
 
 
-def test_as_many_corrections_as_pairs():
-    with pytest.raises(ValueError, match="shorter"):
-        reliability(CORRECTIONS, PAIRS[:-1])
-
-
 def test_thresholds_score_the_same_decoding():
-    table = threshold_table(CORRECTIONS, PAIRS)
+    table = threshold_table(OUTCOMES)
     assert list(table) == list(THRESHOLDS)
     assert counts_of(table[0.0]) == EditCounts(tp=2, fp=2, fn=1)
     assert counts_of(table[0.4]) == EditCounts(tp=2, fp=2, fn=1)  # a change as sure as the minimum is made
@@ -234,14 +231,14 @@ def test_thresholds_score_the_same_decoding():
 
 
 def test_the_best_threshold_has_the_highest_f():
-    table = threshold_table(CORRECTIONS, PAIRS)
+    table = threshold_table(OUTCOMES)
     best = best_threshold(table)
     assert table[best]["f0.5"] == max(scores["f0.5"] for scores in table.values())
     assert best == 0.95  # 0.9 and 0.95 do the same: of two the higher one
 
 
 def test_the_best_threshold_does_not_hang_on_chance():
-    table = threshold_table(CORRECTIONS, PAIRS)
+    table = threshold_table(OUTCOMES)
     counts = {0.5: (700, 100, 300), 0.6: (7000, 1000, 3001), 0.7: (7000, 1001, 3000), 0.8: (600, 100, 400)}
     for minimum, found in counts.items():
         table[minimum] = {"f0.5": EditCounts(*found).f()}
@@ -251,7 +248,7 @@ def test_the_best_threshold_does_not_hang_on_chance():
 
 
 def test_the_best_threshold_where_f_is_undefined():
-    nothing = [FakeCorrection("맞는 문장", ())]
-    assert best_threshold(threshold_table(nothing, PAIRS[2:])) == 0.5  # the middle
+    nothing = [Outcome(PAIRS[2], FakeCorrection("맞는 문장", ()))]
+    assert best_threshold(threshold_table(nothing)) == 0.5  # the middle
     with pytest.raises(ValueError, match="empty"):
         best_threshold({})

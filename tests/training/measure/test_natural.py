@@ -14,6 +14,7 @@ from tests.replacing import Replacer, corrected
 from training.__main__ import main
 from training.documents.render import content
 from training.documents.tables import Sources
+from training.measure.metrics import Outcome
 from training.measure.natural import (
     Passage,
     kind_of_change,
@@ -24,7 +25,6 @@ from training.measure.natural import (
     read_passages,
     read_verdicts,
 )
-from training.measure.report import Outcome
 
 REAL = [
     {"wrong": "안보인다면 누르세요.", "right": "안 보인다면 누르세요.", "kind": "space"}

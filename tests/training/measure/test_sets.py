@@ -15,7 +15,7 @@ from training.corpus.corpus import Sentence
 from training.corpus.selection import held_lines
 from training.documents.render import content
 from training.documents.tables import Sources
-from training.measure.report import Outcome
+from training.measure.metrics import Outcome
 from training.measure.sets import (
     MOST_OF_ONE_SOURCE,
     OWN_SETS,

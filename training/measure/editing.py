@@ -44,10 +44,8 @@ from model.stored.folder import of_weights
 from model.text.tokenizer import normalise
 from model.trace.interventions import Intervention, KernelEdit
 from training.corpus.corpus import read_sentences
-from training.documents.render import content
-from training.documents.tables import Sources
 from training.measure.evaluate import load_corrector
-from training.measure.report import write_numbers
+from training.measure.report import tell, write_numbers
 from training.noise.norm import norm_counterexample, norm_pair, practices
 from training.options import knob, with_options_of
 
@@ -272,9 +270,7 @@ def editing(real: Path, right: Path, asked: EditingOptions) -> None:
         click.echo(f"{len(rows)} of {len(material.pairs)}", err=True)
         # A long run that is stopped has results, too.
         write_numbers(asked.json, _found(corrector, material, rows))
-    found = _found(corrector, material, rows)
-    write_numbers(asked.json, found)
-    click.echo(content(Sources(given={"editing": found}), "editing"))
+    tell("editing", "editing", _found(corrector, material, rows), asked.json)
 
 
 def _found(corrector: Corrector, material: Material, rows: Sequence[Row]) -> Row:

@@ -29,12 +29,10 @@ import click
 from model.correction.counts import Words, touching
 from model.norm.articles import article_of
 from model.text.changes import Change
-from training.documents.render import content
-from training.documents.tables import Sources
 from training.measure import metrics
 from training.measure.evaluate import Asked, load_corrector, outcomes_of
 from training.measure.metrics import Outcome, bootstrap_interval, edits, none_if_nan, share, wilson_interval
-from training.measure.report import run_of, write_numbers
+from training.measure.report import run_of, tell
 from training.measure.sets import TOGETHER
 from training.options import knob, with_options_of
 
@@ -382,9 +380,8 @@ def _measure(
     numbers = run_of(corrector, **chosen) | measure(answers, kind_of)
     numbers["thresholds"] = _at_minimums(answers)
     name = "natural" if isinstance(asked, NaturalText) else "unseen"
-    click.echo(content(Sources(given={name: numbers}), f"{name}-kinds"))
+    tell(name, f"{name}-kinds", numbers, asked.json)
     click.echo(f"{len(answers):,} sentences in {time.perf_counter() - started:.0f} s")
-    write_numbers(asked.json, numbers)
     return answers, kind_of
 
 

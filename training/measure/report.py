@@ -108,6 +108,12 @@ def write_numbers(path: Path | None, numbers: dict[str, Any]) -> None:
         path.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
+def tell(source: str, part: str, numbers: dict[str, Any], path: Path | None) -> None:
+    """Print the part of the documents that these numbers make, and write them."""
+    click.echo(content(Sources(given={source: numbers}), part))
+    write_numbers(path, numbers)
+
+
 def run_of(corrector: Corrector, **chosen: object) -> dict[str, Any]:
     """The model of a measurement, and what was chosen for it, as all files of numbers begin."""
     return {

@@ -39,7 +39,7 @@ from model.survey.results import Agreed, CorpusAgreement, HeadSurvey, read_head_
 from model.trace.interventions import Head
 from training.documents.render import content
 from training.documents.tables import Sources, heads_of_stories
-from training.measure.report import write_numbers
+from training.measure.report import tell, write_numbers
 from training.options import knob, with_options_of
 
 Row = dict[str, Any]  # an edit; a line of the file of edits, which holds numbers and no text
@@ -262,7 +262,7 @@ def agreement_command(file: Path, asked: AgreementStudy) -> None:
     on.
     """
     if rows := _edits_of(file, "edits", asked, ask):
-        _report("attention", "attention-all", numbers_of(rows, asked.weights), asked.json)
+        tell("attention", "attention-all", numbers_of(rows, asked.weights), asked.json)
         if asked.keep:
             write_agreement(asked.keep, agreement_of(rows, asked.weights))
 
@@ -273,13 +273,7 @@ def agreement_command(file: Path, asked: AgreementStudy) -> None:
 def claims_command(file: Path, asked: ClaimsStudy) -> None:
     """Test the claims about EDITS edits in the pairs of FILE, and print how many of each kind fail."""
     if rows := _edits_of(file, "claims", asked, claims_of):
-        _report("claims", "claims", claim_numbers(rows, asked.weights), asked.json)
-
-
-def _report(source: str, part: str, found: dict[str, Any], json: Path | None) -> None:
-    """Print the part of the documents that these numbers make, and write them."""
-    click.echo(content(Sources(given={source: found}), part))
-    write_numbers(json, found)
+        tell("claims", "claims", claim_numbers(rows, asked.weights), asked.json)
 
 
 SENTENCE = "꼬치 활짝 피어서 아이드리 우서요."

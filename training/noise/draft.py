@@ -6,7 +6,7 @@ every syllable were equally likely to be hit, most slips would fall on common wo
 
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from os.path import commonprefix
@@ -75,6 +75,17 @@ class Draft:
         if self.cells[start:end] != cells:
             self.cells[start:end] = cells
             self.edits.append(Edit(rule, family, start, end))
+
+
+# ``rule(draft, rng, rate)``: each of its places gets its error with probability ``rate``.
+ErrorRule = Callable[[Draft, random.Random, float], None]
+
+
+def edits_of(rule: ErrorRule, text: str, rng: random.Random) -> list[Edit]:
+    """All edits that a rule can make in a right text."""
+    draft = Draft(text)
+    rule(draft, rng, 1.0)
+    return draft.edits
 
 
 @lru_cache(maxsize=4096)

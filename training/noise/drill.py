@@ -20,9 +20,9 @@ from functools import cache
 
 from model.norm.kinds import Misspelling
 from training.noise import read_lines
-from training.noise.draft import Draft, Edit
+from training.noise.draft import Draft, Edit, ErrorRule, edits_of
 from training.noise.native import MistakeSite, native_sites, table
-from training.noise.spacing import COMMON_RULES, PATTERNS, SPACING_RULES, SpacingRule, misspace_at
+from training.noise.spacing import COMMON_RULES, PATTERNS, SPACING_RULES, misspace_at
 from training.noise.word_parts import particle_start
 
 RARE = 0.001  # a mistake for which fewer sentences have room is rare: chance alone will not teach it
@@ -113,9 +113,7 @@ class SpaceDrill:
 def _misplaced(text: str) -> Iterator[tuple[str, Edit]]:
     """Every common spacing mistake that could be made in a correct text, with the word that it is made of."""
     for rule in COMMON_RULES.values():
-        draft = Draft(text)
-        rule(draft, random.Random(0), 1.0)
-        for edit in draft.edits:
+        for edit in edits_of(rule, text, random.Random(0)):
             before, after = text[: edit.start + 1].split(" "), text[edit.start + 1 :].split(" ")
             # The mistake depends on the word before of 안 가 and 두 개, on the word after of 할 것 and 학교
             # 에서.
@@ -176,15 +174,12 @@ MOST_TEXTS = 1000  # texts that are remembered for one kind
 _RULES = {name: rule for name, rule in {**SPACING_RULES, **COMMON_RULES}.items() if name != "space_dropped"}
 
 
-def _by_rule(rule: SpacingRule) -> SpacePlaces:
+def _by_rule(rule: ErrorRule) -> SpacePlaces:
     """Where a rule of ``spacing`` or ``common_spacing`` would act."""
-
-    def places(text: str) -> list[int]:
-        draft = Draft(text)
-        rule(draft, random.Random(0), 1.0)
-        return [edit.start if text[edit.start] == " " else edit.start + 1 for edit in draft.edits]
-
-    return places
+    return lambda text: [
+        edit.start if text[edit.start] == " " else edit.start + 1
+        for edit in edits_of(rule, text, random.Random(0))
+    ]
 
 
 KINDS: dict[str, SpacePlaces] = {

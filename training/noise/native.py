@@ -8,17 +8,16 @@ kind.
 
 import functools
 import random
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from model.norm.kinds import Misspelling, RowIndex, Rule, read_kinds, rows_of
 from training.noise import rates_of
-from training.noise.draft import Draft, changed_cells
+from training.noise.draft import Draft, ErrorRule, changed_cells
 
 FAMILY = "native"
 
-NativeRule = Callable[[Draft, random.Random, float], None]
 _KINDS = read_kinds([Path(__file__).with_name("native.toml")])
 _RULES = {kind.name: kind.rules[0] for kind in _KINDS.values() if kind.rules}
 
@@ -70,7 +69,7 @@ def _write_rule(name: str, rule: Rule, draft: Draft, rng: random.Random, rate: f
             _put(draft, name, match.start(), whole)
 
 
-NATIVE_RULES: dict[str, NativeRule] = {
+NATIVE_RULES: dict[str, ErrorRule] = {
     "native_table": write_table_mistakes,
     **{name: functools.partial(_write_rule, name, rule) for name, rule in _RULES.items()},
 }

@@ -7,11 +7,11 @@ that has practised mostly missing spaces takes a space too many for right, and p
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 from training.noise import rates_of
-from training.noise.draft import Draft, Edit
+from training.noise.draft import Draft, Edit, ErrorRule, edits_of
 from training.noise.norm import norm_in
 from training.noise.spacing import COMMON_RULES, ENDS_WORD, FAMILY, SPACING_RULES, misspace_at
 from training.noise.strokes import STROKE_RULES
@@ -43,7 +43,7 @@ def latin_particle_split(draft: Draft, rng: random.Random, rate: float) -> None:
             misspace_at(draft, Edit("latin_particle_split", FAMILY, match.start() - 1, match.start()))
 
 
-_RULES: dict[str, Callable[[Draft, random.Random, float], None]] = {
+_RULES: dict[str, ErrorRule] = {
     **(SPACING_RULES | COMMON_RULES),
     "latin_particle_split": latin_particle_split,
 }
@@ -74,10 +74,8 @@ def _with_one(kind: str, text: str, rng: random.Random) -> str | None:
     if kind == JAMO:
         slip(draft, rng, 1)
     elif kind in SPACES:
-        tried = Draft(text)
-        _RULES[kind](tried, rng, 1.0)
-        if tried.edits:
-            misspace_at(draft, rng.choice(tried.edits))
+        if edits := edits_of(_RULES[kind], text, rng):
+            misspace_at(draft, rng.choice(edits))
     else:
         _slip_in_one_word(kind, draft, rng)
     return draft.wrong

@@ -32,7 +32,7 @@ from model.correction.morphemes import cut
 from model.text.hangul import is_syllable, syllables_with_coda
 from training.corpus.faults import read_patterns
 from training.noise import rates_of
-from training.noise.draft import Draft, Edit
+from training.noise.draft import Draft, Edit, ErrorRule, edits_of
 from training.noise.word_parts import PARTICLES, particle_start, suffix_start
 
 ENDS_WORD = rf"(?=(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))})?(?![가-힣]))"
@@ -211,12 +211,10 @@ _COMMON_ALONE = frozenset(
     ["free_noun_joined", "determiner_joined", "guess_joined", "ending_split", "compound_split"]
 )
 
-SpacingRule = Callable[[Draft, random.Random, float], None]
-
-_JOINS: dict[str, SpacingRule] = {
+_JOINS: dict[str, ErrorRule] = {
     name: partial(_at_matches, pattern, name) for name, pattern in PATTERNS["joined"].items()
 }
-_SPLITS: dict[str, SpacingRule] = {
+_SPLITS: dict[str, ErrorRule] = {
     # 조사, the copula 이다 among them, written apart: 학교에서 -> 학교 에서, 너만큼 -> 너 만큼 (제41항).
     "particle_split": partial(_split_words, particle_start, "particle_split"),
     # 접미사 -하다, -되다 and the like cut off: 공부합니다 -> 공부 합니다 (제2항).
@@ -224,7 +222,7 @@ _SPLITS: dict[str, SpacingRule] = {
     **{name: partial(_at_matches, pattern, name) for name, pattern in PATTERNS["split"].items()},
 }
 
-SPACING_RULES: dict[str, SpacingRule] = {
+SPACING_RULES: dict[str, ErrorRule] = {
     **{name: rule for name, rule in (_JOINS | _SPLITS).items() if name not in _COMMON_ALONE},
     "space_dropped": space_dropped,
     "space_inserted": _space_inserted,
@@ -234,7 +232,7 @@ COMMON_RULES = {name: rule for name, rule in (_JOINS | _SPLITS).items() if name 
 WEIGHTS = rates_of("spacing")  # factors of the rate that ``misspace`` is called with
 
 
-def misspace_once(draft: Draft, rng: random.Random, rules: Mapping[str, SpacingRule] = SPACING_RULES) -> None:
+def misspace_once(draft: Draft, rng: random.Random, rules: Mapping[str, ErrorRule] = SPACING_RULES) -> None:
     """One space wrong in a text whose other spaces may all be right, by any of the rules that finds a place
     for it.
 
@@ -248,10 +246,8 @@ def misspace_once(draft: Draft, rng: random.Random, rules: Mapping[str, SpacingR
     names = list(rules)
     rng.shuffle(names)
     for name in names:
-        tried = Draft(draft.text)
-        rules[name](tried, rng, 1.0)
-        if tried.edits:
-            misspace_at(draft, rng.choice(tried.edits))
+        if edits := edits_of(rules[name], draft.text, rng):
+            misspace_at(draft, rng.choice(edits))
             return
 
 

@@ -29,7 +29,7 @@ from model.text.hangul import FINALS, compose, decompose
 from model.text.keyboard import PAUSE, UNSHIFTED, compose_strokes, is_vowel, spell, strokes_of
 from model.text.protected import spares_outcries
 from training.noise import rates_of, words_of
-from training.noise.draft import Draft, changed_cells
+from training.noise.draft import Draft, ErrorRule, changed_cells
 from training.noise.lookalikes import laughter
 from training.noise.word_parts import SHORTEST_SHORTENED, known_words, particle_start
 
@@ -303,7 +303,6 @@ _LAUGHTER = re.compile("[하호히헤흐후크키]{2,}")  # ㅎ하하 would be n
 
 # (word, index of a syllable, chance) -> the slipped word; None where it has nothing to do.
 Slip = Callable[[str, int, random.Random], str | None]
-StrokeRule = Callable[[Draft, random.Random, float], None]
 
 _ALL: tuple[Slip, ...] = (
     _composition_broken, _strokes_swapped, _stroke_repeated, _stroke_dropped, _final_added, _final_lost,
@@ -367,7 +366,7 @@ def _slip_words(name: str, draft: Draft, rng: random.Random, rate: float) -> Non
             any(_try(draft, rng, name, start, word) for _ in range(ATTEMPTS))
 
 
-STROKE_RULES: dict[str, StrokeRule] = {name: partial(_slip_words, name) for name in SLIPS}
+STROKE_RULES: dict[str, ErrorRule] = {name: partial(_slip_words, name) for name in SLIPS}
 
 
 def slip_of_strokes(draft: Draft, rng: random.Random, count: int) -> int:

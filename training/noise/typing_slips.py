@@ -16,7 +16,7 @@ from itertools import accumulate
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose, decompose, is_syllable
 from model.text.keyboard import JOINED, SHIFTED, STROKES, UNSHIFTED, neighbours
 from training.noise import rates_of
-from training.noise.draft import Draft
+from training.noise.draft import Draft, ErrorRule
 
 FAMILY = "typing"
 
@@ -161,7 +161,7 @@ def _jamo_swapped(draft: Draft, rng: random.Random, rate: float) -> None:
             sites -= {position, position + 1}
 
 
-TYPING_RULES: dict[str, Callable[[Draft, random.Random, float], None]] = {
+TYPING_RULES: dict[str, ErrorRule] = {
     "jamo_swapped": _jamo_swapped,
     **{name: partial(_change_each, name) for name in CHOICES},
 }

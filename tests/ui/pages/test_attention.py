@@ -38,17 +38,15 @@ def places(app) -> list[tuple[str, str | None]]:
     return [(type(each).__name__, each.key) for each in app.main if getattr(each, "key", None)]
 
 
-def test_everything_stays_where_it_stood_when_the_page_is_drawn_again(open_app):
-    app = open_app()
-    first = places(app)
-    assert places(app.run()) == first and len(first) > 8
-
-
-def test_who_gets_no_picture_can_still_open_another_view(open_app, monkeypatch):
+def test_everything_stays_where_it_stood_and_who_gets_no_picture_can_still_open_another_view(
+    open_app, monkeypatch
+):
     def fails(*_):
         raise loaders.EngineError("no answer")
 
     app = open_app()
+    first = places(app)
+    assert places(app.run()) == first and len(first) > 8
     monkeypatch.setattr(page, "show_view", fails)
     app.run()
     assert {"control_view", "control_kind"} <= {key for _, key in places(app)}
@@ -81,25 +79,20 @@ def test_state_survives_a_visit_to_another_page(open_app):
     np.testing.assert_array_equal(numbers(app), before)
 
 
-def test_picking_an_example_replaces_the_sentence_and_is_a_step_back(open_app):
+def test_typing_and_picking_an_example_replace_the_sentence_and_the_second_is_a_step_back(open_app):
     app = open_app(sentence="고갱", edit="1", cell="0,0", step="1", accepted="1", rejected="2", part="1")
     before, offered = component(app, "address_bar")["step"], menu(app, "examples")
+    send(app, "live_text", "text", "또 고갱")
+    assert screen.chosen(app, "sentence", "edit", "rejected") == ("또 고갱", "", "")
+    assert component(app, "live_text")["revision"] == 0  # the area is left alone
+    assert component(app, "address_bar")["step"][:2] == before[:2]  # typing is no step
     assert offered.options == [KO[f"example_{example.id}"] for example in load_examples()]
-    offered.click("spacing").run()
+    menu(app, "examples").click("spacing").run()
     assert setting(app, "sentence") == "우리는할 수있는 만큼만 천천 히 해보기로 했다."
     assert component(app, "live_text")["text"] == setting(app, "sentence")
     assert component(app, "live_text")["revision"] > 0
     assert set(screen.chosen(app, "edit", "cell", "step", "accepted", "rejected", "part")) == {""}
     assert component(app, "address_bar")["step"] != before
-
-
-def test_typing_replaces_the_sentence_and_leaves_the_area_alone(open_app):
-    app = open_app(sentence="고갱", edit="1", accepted="1")
-    before = component(app, "address_bar")["step"]
-    send(app, "live_text", "text", "또 고갱")
-    assert screen.chosen(app, "sentence", "edit", "accepted") == ("또 고갱", "", "3-4")
-    assert component(app, "live_text")["revision"] == 0
-    assert component(app, "address_bar")["step"][:2] == before[:2]  # typing is no step
 
 
 def test_several_sentences_open_on_the_first_that_changed(open_app):
@@ -156,30 +149,29 @@ def test_decomposed_hangul_is_read_as_syllables(open_app):
     assert KO["composed"] in html(app)
 
 
-def test_the_prediction_is_asked_without_the_overview_that_would_tell_it(open_app):
-    assert figures(open_app(sentence="고갱이 왔다", view="predict", edit="1")) == []
-    assert figures(open_app(sentence="고갱이 왔다", view="edits", edit="1")) == ["overview", "edits_bars"]
-
-
-@pytest.mark.parametrize("model", ["transformer", "seq2seq"])
-def test_every_view_opens_with_everything_that_is_one_click_away(open_app, model):
-    for view in VIEWS:
-        for sentence in ("고갱이 왓다", "비가 온다"):
-            app = open_app(sentence=sentence, view=view.name, model=model)
-            for key in ("view_options", "taking", "explanation", "overview_explanation", "settings"):
-                app.session_state[key] = True
-            app.run()
-
-
-def test_what_is_one_click_away_is_drawn_only_then(open_app):
-    app = open_app(sentence="고갱이 왔다")
+def test_what_is_one_click_away_is_drawn_only_then_and_a_prediction_has_no_overview_that_tells_it(open_app):
+    app = open_app(sentence="고갱이 왔다", view="edits", edit="1")
+    assert figures(app) == ["overview", "edits_bars"]
     assert not app.get("download_button") and not app.select_slider and not app.latex
     screen.open_popover(app, "taking")
     assert len(app.get("download_button")) == 5
     screen.open_popover(app, "settings")
     assert app.select_slider(key="control_confidence")
     screen.open_popover(app, "explanation")
-    assert app.latex
+    assert app.markdown
+    assert figures(open_app(sentence="고갱이 왔다", view="predict", edit="1")) == []
+
+
+@pytest.mark.parametrize("model", ["transformer", "seq2seq"])
+@pytest.mark.parametrize("sentence", ["고갱이 왓다", "비가 온다"])
+def test_every_view_opens_with_everything_that_is_one_click_away(open_app, model, sentence):
+    app = open_app(sentence=sentence, model=model)
+    for view in VIEWS:
+        app.session_state["view"]["view"] = view.name
+        for key in ("view_options", "taking", "explanation", "overview_explanation", "settings"):
+            app.session_state[key] = True
+        app.run()
+        assert setting(app, "view") == view.name
 
 
 @pytest.mark.parametrize(

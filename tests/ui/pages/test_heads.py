@@ -48,16 +48,38 @@ def test_everything_that_can_be_chosen_is_drawn_and_told(open_heads, by, at):
     app = open_heads(heads_by=by, heads_at=at)
     assert figures(app) == ["heads_map", "heads_pruning"]
     assert ("intervened" in told(app)) == (by in ("effect", "loss"))
-    assert app.dataframe[0].value.shape[0] == 12
+    rows = app.dataframe[0].value
+    assert rows.shape[0] == 12
+    has_margin = any(column.startswith("±") for column in rows.columns)
+    assert has_margin == (KO["heads_margin"] in html(app))
+    assert by not in ("leading", "effect") or has_margin == (by == "effect")
 
 
-def test_roles_stand_as_signs_in_their_squares(open_heads):
-    traces = figure(open_heads(), "heads_map")["data"]
+def test_roles_stand_as_signs_in_squares_that_lead_to_a_head_and_its_best_example(open_heads, surveyed):
+    app = open_heads()
+    traces = figure(app, "heads_map")["data"]
     own = next(trace for trace in traces if trace.get("name") == f"{SIGNS['own']} {KO['heads_by_own']}")
-    heads = next(trace["customdata"] for trace in traces if trace.get("customdata"))
     markers = next(trace for trace in traces if trace.get("customdata"))
-    place = heads.index(list(COPY))
+    place = markers["customdata"].index(list(COPY))
     assert (markers["x"][place], markers["y"][place]) in zip(own["x"], own["y"], strict=True)
+    app = send(app, "heads_map", "click", {"custom": ["cross_attention", 9, 9]})  # no head
+    assert "heads_map" in figures(app) and setting(app, "head") == "mean"
+    app = send(app, "heads_map", "click", {"custom": list(CODA)})
+    expected, _ = HeadSurvey(surveyed).example(CODA, "next")
+    assert setting(app, "sentence") == expected
+    assert chosen(app, "kind", "layer", "head", "view") == (CODA.kind, "2", "2", "heatmap")
+    assert "heatmap" in figures(app)  # of the main page
+
+
+def test_numbers_of_the_table_have_our_minus_and_heads_stay_in_sight_while_they_are_scrolled(open_heads):
+    table_ = open_heads().dataframe[0].proto
+    columns = json.loads(table_.columns)
+    assert [name for name, column in columns.items() if column.get("pinned")] == [KO["heads_head"]]
+    shown = table_.arrow_data.styler.display_values
+    cells = pa.ipc.open_stream(shown).read_pandas().to_numpy().ravel().tolist()
+    numbers = [cell for cell in map(str, cells) if "." in cell]
+    assert not any("-" in cell or cell == "−0.00" for cell in numbers)
+    assert any(cell.startswith("−") for cell in numbers)
 
 
 def test_the_head_that_matters_is_told_and_stands_first_in_the_table(open_heads):
@@ -69,56 +91,24 @@ def test_the_head_that_matters_is_told_and_stands_first_in_the_table(open_heads)
     assert {head_name(COPY), head_name(CODA)} == set(rows[KO["heads_head"]][:2])
 
 
-def test_a_margin_is_explained_where_there_is_one(open_heads):
-    for by in ("leading", "effect"):
-        app = open_heads(heads_by=by)
-        has_margin = any(column.startswith("±") for column in app.dataframe[0].value.columns)
-        assert has_margin == (KO["heads_margin"] in html(app)) == (by == "effect")
-
-
-def test_numbers_of_the_table_have_our_minus_and_heads_stay_in_sight_while_they_are_scrolled(open_heads):
-    table_ = open_heads().dataframe[0].proto
-    columns = json.loads(table_.columns)
-    assert [name for name, column in columns.items() if column.get("pinned")] == [KO["heads_head"]]
-    shown = table_.arrow_data.styler.display_values
-    cells = pa.ipc.open_stream(shown).read_pandas().to_numpy().ravel().tolist()
-    numbers = [cell for cell in map(str, cells) if "." in cell]
-    assert numbers and not any("-" in cell or cell == "−0.00" for cell in numbers)
-    assert any(cell.startswith("−") for cell in numbers)
-
-
-def test_a_role_that_a_kind_cannot_have_is_a_dash(open_heads):
+def test_a_role_that_a_kind_or_a_character_cannot_have_is_a_dash_or_not_offered(open_heads):
     kinds = [trace for trace in figure(open_heads(heads_by="next"), "heads_map")["data"] if "z" in trace]
     values = [np.array(decode(trace["z"])) for trace in kinds]
     assert [np.isnan(grid).all() for grid in values] == [False, True, False]  # the decoder cannot look ahead
+    app = open_heads(heads_by="liaison")
+    assert app.segmented_control(key="control_heads_at").options == [KO["heads_at_edited"]]
 
 
-def test_a_square_leads_to_the_head_and_its_best_example(open_heads, surveyed):
-    app = send(open_heads(), "heads_map", "click", {"custom": list(CODA)})
-    expected, _ = HeadSurvey(surveyed).example(CODA, "next")
-    assert setting(app, "sentence") == expected
-    assert chosen(app, "kind", "layer", "head", "view") == (CODA.kind, "2", "2", "heatmap")
-    assert "heatmap" in figures(app)  # of the main page
-
-
-def test_a_point_that_is_no_head_changes_nothing(open_heads):
-    app = send(open_heads(), "heads_map", "click", {"custom": ["cross_attention", 9, 9]})
-    assert "heads_map" in figures(app)
-    assert setting(app, "head") == "mean"
-
-
-def test_a_damaged_survey_is_named_with_the_way_to_another(open_app, correctors, planted, monkeypatch):
+def test_a_damaged_survey_and_a_network_that_takes_no_interventions_are_named(
+    open_app, correctors, planted, monkeypatch
+):
     def damaged(path, corrector):
         raise ModelFolderError("heads.json is no survey")
 
     monkeypatch.setattr(loaders, "head_survey", damaged)
     correctors["transformer"] = planted
     app = open_app("heads")
-    assert "heads.json is no survey" in html(app)
-    assert KO["heads_none"] in messages(app)
-
-
-def test_a_network_that_takes_no_interventions_says_so(open_app):
+    assert "heads.json is no survey" in html(app) and KO["heads_none"] in messages(app)
     assert KO["heads_cannot"] in messages(open_app("heads", model="seq2seq"))
 
 
@@ -151,24 +141,15 @@ def test_a_file_with_too_many_rows_is_refused(planted):
         files.surveys().job("가\n".encode() * (MOST_SENTENCES + 1), "a.txt", planted)
 
 
-def test_a_visitors_file_is_shown_instead_once_it_is_dropped(open_heads):
-    app = open_heads(None)
-    app.file_uploader[0].set_value(("class.csv", CSV.encode(), "text/csv")).run()
-    wait_until(lambda: not app.get("progress"), app.run)
-    assert KO["heads_made_file"].format(sentences=5, effects=4, left_out=0) in html(app)
-    assert figures(app) == ["heads_map"]  # a file is too small for a pruning curve
-
-
-def test_what_is_no_table_is_named(open_heads):
+def test_what_is_no_table_is_named_and_a_visitors_file_is_shown_once_it_is_dropped(open_heads):
     app = open_heads(None)
     assert KO["heads_none"] in messages(app)
     app.file_uploader[0].set_value(("class.xlsx", b"PK\x03\x04", "text/csv")).run()
     assert KO["table_wrong"] + " " + KO["table_wrong_no_xlsx"] in messages(app)
-
-
-def test_where_a_consonant_moved_is_asked_of_corrected_characters_alone(open_heads):
-    app = open_heads(heads_by="liaison")
-    assert app.segmented_control(key="control_heads_at").options == [KO["heads_at_edited"]]
+    app.file_uploader[0].set_value(("class.csv", CSV.encode(), "text/csv")).run()
+    wait_until(lambda: not app.get("progress"), app.run)
+    assert KO["heads_made_file"].format(sentences=5, effects=4, left_out=0) in html(app)
+    assert figures(app) == ["heads_map"]  # a file is too small for a pruning curve
 
 
 def test_texts_without_targets_are_corrected_first_and_one_that_is_too_long_is_counted(planted):

@@ -130,23 +130,20 @@ def test_a_tile_beside_a_view_without_a_map_opens_the_head(open_app, open_labora
         assert figures(app) == ["overview", "heatmap"]
 
 
-def test_from_a_head_one_press_asks_what_becomes_without_it(open_app, correctors, planted):
+@pytest.mark.parametrize("view", ["heatmap", "edits", "predict"])
+def test_from_a_head_one_press_asks_what_becomes_without_it_and_another_opens_it(
+    open_app, correctors, planted, view
+):
     correctors["transformer"] = planted
-    app = open_app(sentence=WRONG, edit="1", layer="2", head="mean")
-    assert not [button for button in app.button if button.key == "head_off"]  # a mean cannot be switched off
-    app = open_app(sentence=WRONG, edit="1", layer="2", head="2")
-    app.button(key="head_off").click().run()
-    assert setting(app, "switched_off") == "cross_attention.2.2"
+    of_view = {"edit": "1", "view": view, "marks": "2", "revealed": "1", "layer": "2"}
+    app = open_app(sentence=WRONG, **of_view, head="2")
+    labels = KO["head_off"], KO["head_off_question"]
+    next(button for button in app.button if button.label in labels).click().run()
+    assert setting(app, "switched_off").startswith("cross_attention.2.2" if view == "heatmap" else "cross_")
     assert figures(app)[1:] == ["without_mosaic", "without_scatter"]
-
-
-@pytest.mark.parametrize("view", ["edits", "predict"])
-def test_the_heads_of_other_views_can_be_switched_off_and_opened(open_app, correctors, planted, view):
-    correctors["transformer"] = planted
-    app = open_app(sentence=WRONG, edit="1", view=view, marks="2", revealed="1")
-    buttons = [button for button in app.button if button.label == KO["head_off"]]
-    buttons[0].click().run()
-    assert setting(app, "switched_off").startswith("cross_attention.") and "without_mosaic" in figures(app)
-    app = open_app(sentence=WRONG, edit="1", view=view, marks="2", revealed="1")
+    app = open_app(sentence=WRONG, **of_view, head="mean")
+    if view == "heatmap":  # a mean cannot be switched off
+        assert "head_off" not in [button.key for button in app.button]
+        return
     next(button for button in app.button if "_open" in button.key).click().run()
     assert figures(app) == ["overview", "heatmap"]

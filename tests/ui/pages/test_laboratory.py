@@ -7,7 +7,6 @@ from html import escape
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from engine.questions import ROUNDS
 from model.analysis.attribution_methods import METHODS
@@ -28,30 +27,28 @@ KO = table("ko")
 HEAD = {"kind": CODA.kind, "layer": str(CODA.layer + 1), "head": str(CODA.head + 1)}
 
 
-def test_every_experiment_is_a_tab_and_says_something(open_laboratory):
+# The figures of an experiment that go into the file.
+TAKEN = {"without": 2, "sources": 1, "replace": 2, "fork": 3, "twins": 2}
+
+
+def test_every_experiment_is_a_tab_that_says_something_and_its_figures_go_into_the_file(
+    open_laboratory, monkeypatch
+):
+    made = []
+    noted = lambda *given: made.append(take_away.experiment(*given[::2])) or bytes
+    monkeypatch.setattr(take_away, "page_maker", noted)
     for view in EXPERIMENTS:
         app = open_laboratory(view.name)
         tabs = app.segmented_control(key="control_experiment")
         assert tabs.options == [KO[f"view_{each.name}"] for each in EXPERIMENTS]
         assert told(app)
         assert len(figures(app)) >= (1 if view.name == "receipts" else 2), view.name  # claims are words
-        open_popover(app, "view_options")  # each setting has one control
+        open_popover(open_popover(app, "view_options"), "taking")  # each setting has one control
+        if view.name in TAKEN:
+            assert len(made[-1].figures if made[-1] else ()) == TAKEN[view.name], view.name
+            assert not made[-1] or made[-1].title == KO[f"view_{view.name}"]
         if view.name == "twins":
             assert app.toggle(key="control_twin_difference")
-
-
-@pytest.mark.parametrize(
-    ("experiment", "count"), [("without", 2), ("sources", 1), ("replace", 2), ("fork", 3), ("twins", 2)]
-)
-def test_an_experiment_with_figures_of_its_own_goes_into_the_file(
-    open_laboratory, monkeypatch, experiment, count
-):
-    made = []
-    noted = lambda *given: made.append(take_away.experiment(*given[::2])) or bytes
-    monkeypatch.setattr(take_away, "page_maker", noted)
-    open_popover(open_laboratory(experiment), "taking")
-    assert len(made[-1].figures if made[-1] else ()) == count
-    assert not made[-1] or made[-1].title == KO[f"view_{experiment}"]
 
 
 def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory, monkeypatch):
@@ -122,17 +119,12 @@ def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_labo
     assert np.isfinite(bars(open_laboratory("sources"), "sources")).all()
 
 
-def test_other_weights_in_the_head_that_matters_undo_the_correction(open_laboratory):
+def test_other_weights_undo_the_correction_and_a_cell_takes_up_to_three_shares(open_laboratory):
     app = open_laboratory("replace", instead="uniform", **HEAD)
     np.testing.assert_allclose(numbers(app, "replace_instead"), 1 / 6, atol=1e-6)
     assert WRONG in html(app)
-    app = open_laboratory("replace", instead="painted", painted=str(CAUSE + 1), **HEAD)
-    np.testing.assert_allclose(numbers(app, "replace_instead")[ROW], np.eye(6)[CAUSE])
-    assert "replace_paint" not in told(app)
-
-
-def test_a_cell_takes_up_to_three_shares_and_gives_them_back(open_laboratory):
     app = open_laboratory("replace", instead="painted", painted=f"1,{CAUSE + 1}", **HEAD)
+    assert "replace_paint" not in told(app)
     cell = {"x": CAUSE + 1, "y": ROW + 1}
     for shares in (2, 3):
         app = send(app, "replace_instead", "click", cell)
@@ -141,8 +133,7 @@ def test_a_cell_takes_up_to_three_shares_and_gives_them_back(open_laboratory):
     app = send(app, "replace_instead", "click", cell)
     assert setting(app, "painted") == "1"
     app = open_laboratory("replace", instead="painted")
-    assert told(app).find(KO["replace_paint"]) > 0  # nothing is painted yet
-    assert setting(app, "painted") == ""
+    assert told(app).find(KO["replace_paint"]) > 0 and setting(app, "painted") == ""  # nothing yet
 
 
 def test_the_road_not_taken_keeps_what_was_typed(open_laboratory):
@@ -152,25 +143,23 @@ def test_the_road_not_taken_keeps_what_was_typed(open_laboratory):
     assert WRONG in told(app)
 
 
-def test_a_sentence_beside_the_one_it_becomes(open_laboratory):
+def test_a_sentence_beside_the_one_it_becomes_or_two_models_and_the_headings_say_what_differs(
+    open_laboratory,
+):
+    """The sentences that were read, or the models that have read it; both outputs may be the same."""
     app = open_laboratory("twins", twin="typed", twin_difference="1")
     assert {"beside_first_map", "beside_difference_map", "beside_heads"} <= set(figures(app))
-    own = open_laboratory("twins", twin="pair", twin_sentence=WRONG, twin_difference="1")
-    assert not numbers(own, "beside_difference_map").any()
-    assert KO["beside_reading_same"] in told(own)
-
-
-def test_the_two_headings_say_what_differs(open_laboratory):
-    """The sentences that were read, or the models that have read it; both outputs may be the same."""
     shown = html(open_laboratory("twins", twin="typed"))
     assert KO["beside_first"].format(text=f"{WRONG}<") in shown
     assert KO["beside_second"].format(text=f"{RIGHT}<") in shown
+    own = open_laboratory("twins", twin="pair", twin_sentence=WRONG, twin_difference="1")
+    assert not numbers(own, "beside_difference_map").any()
+    assert KO["beside_reading_same"] in told(own)
     app = open_laboratory("twins", twin="model", kind="encoder_attention", layer="2", head="2")
     assert "beside_second_map" in figures(app)
     assert "beside_heads" not in figures(app)  # the recurrent network has one map
-    shown = html(app)
     for which, name in (("first", "transformer"), ("second", "seq2seq")):
-        assert KO[f"beside_{which}_model"].format(model=KO[f"model_name_{name}"], text="") in shown
+        assert KO[f"beside_{which}_model"].format(model=KO[f"model_name_{name}"], text="") in html(app)
 
 
 def test_another_model_that_is_damaged_is_named_and_another_one_can_be_chosen(

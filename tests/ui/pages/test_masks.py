@@ -28,8 +28,8 @@ def patterns(app, key: str) -> dict[str, int]:
     return {area["fillpattern"]["shape"]: len(area["x"]) // 5 for area in areas}
 
 
-def test_the_three_masks(open_masks):
-    app = open_masks()
+def test_the_three_masks_with_the_reason_on_each_hidden_cell(open_masks):
+    app = open_masks(lang="en")
     padded = np.arange(LENGTH) >= REAL
     later = np.triu(np.ones((LENGTH, LENGTH), bool), 1)
     for key, hidden in (
@@ -42,6 +42,25 @@ def test_the_three_masks(open_masks):
     assert patterns(app, "masks_padding") == {".": LENGTH}
     assert patterns(app, "masks_look_ahead") == {"/": LENGTH - 1}
     assert patterns(app, "masks_both_map") == {"/": REAL - 1, ".": LENGTH}
+    cells = figure(app, "masks_both_map")["data"][0]
+    assert cells.get("hoverongaps") is not False  # a gap answers to the pointer
+    masked, padding = ["masked (not written yet)"], ["padding (nothing there)"]
+    told = [cell[0] for cell in cells["customdata"][0]]
+    assert told == ["1", *masked * (REAL - 1), *padding * (LENGTH - REAL)]
+
+
+def test_ids_stand_at_positions_from_1_and_masked_padded_and_small_look_different(open_masks):
+    app = open_masks()
+    ids = [*ComputingCorrector.tokenizer.encode_source("갠찬아"), *[0] * (LENGTH - REAL)]
+    assert "".join(f"<td>{number}</td>" for number in ids) in texts(app)
+    assert figure(app, "masks_padding_batch")["layout"]["xaxis"]["ticktext"][0] == "1"
+    assert f'<th scope="col">{LENGTH}</th>' in texts(app) and '<th scope="col">0</th>' not in texts(app)
+    assert set(patterns(app, "masks_weights_with")) == {"/", "."}
+    assert patterns(app, "masks_weights_without") == {}
+    legend = [trace["name"] for trace in figure(app, "masks_weights_with")["data"] if trace.get("showlegend")]
+    assert legend == [table("ko")[f"masks_{name}"] for name in ("masked", "padded", "small")]
+    recurrent = open_masks(model="seq2seq")  # which has padding alone
+    assert "/" not in patterns(recurrent, "masks_weights_with")
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
@@ -60,62 +79,21 @@ def test_logits_and_weights_are_the_networks_without_and_with_the_mask(open_mask
         assert (weights[:, REAL:] == 0).all() == (name == "with")
 
 
-def test_the_pointer_gets_the_reason_on_a_hidden_cell(open_masks):
-    cells = figure(open_masks(lang="en"), "masks_both_map")["data"][0]
-    assert cells.get("hoverongaps") is not False  # a gap answers to the pointer
-    masked, padded = ["masked (not written yet)"], ["padding (nothing there)"]
-    assert [cell[0] for cell in cells["customdata"][0]] == [
-        "1",
-        *masked * (REAL - 1),
-        *padded * (LENGTH - REAL),
-    ]
-
-
-def test_ids_stand_at_positions_from_1_and_masked_padded_and_small_look_different(
-    open_masks,
-):
-    app = open_masks()
-    ids = [*ComputingCorrector.tokenizer.encode_source("갠찬아"), *[0] * (LENGTH - REAL)]
-    assert "".join(f"<td>{number}</td>" for number in ids) in texts(app)
-    assert figure(app, "masks_padding_batch")["layout"]["xaxis"]["ticktext"][0] == "1"
-    assert f'<th scope="col">{LENGTH}</th>' in texts(app)
-    assert '<th scope="col">0</th>' not in texts(app)
-
-    assert set(patterns(app, "masks_weights_with")) == {"/", "."}
-    assert patterns(app, "masks_weights_without") == {}
-    legend = [trace["name"] for trace in figure(app, "masks_weights_with")["data"] if trace.get("showlegend")]
-    assert legend == [table("ko")[f"masks_{name}"] for name in ("masked", "padded", "small")]
-
-
-def test_the_sentence_names_what_would_leak(open_masks):
+def test_the_sentence_names_what_would_leak_or_that_nothing_is_hidden(open_masks):
     app = open_masks(lang="en", masks_kind="encoder_attention", layer="1", head="1")
     leaks = numbers(app, "masks_weights_without")[:REAL, REAL:].sum(1)
-    said = texts(app)
-    assert f"row {leaks.argmax() + 1}," in said
-    assert f"{leaks.max() * 100:.0f}% of its weight" in said
-
-
-def test_nothing_to_hide_is_said(open_masks):
-    app = open_masks(lang="en", batch="갠찬아\n집에갈", masks_kind="encoder_attention")
+    assert f"row {leaks.argmax() + 1}," in texts(app)
+    assert f"{leaks.max() * 100:.0f}% of its weight" in texts(app)
+    app.text_area(key="control_batch").set_value("갠찬아\n집에갈").run()
     for key in ("masks_batch_reading_none", "masks_both_reading_no_padding", "masks_reading_nothing"):
         assert table("en")[key].split("{")[0] in texts(app)
 
 
-def test_a_recurrent_network_has_padding_alone(open_masks):
-    assert "/" not in patterns(open_masks(model="seq2seq"), "masks_weights_with")
-
-
-@pytest.mark.parametrize("batch", ["", "갠찬아", "가\n" * 6, "가나\n" + "다" * 31])
-def test_a_batch_that_cannot_be_drawn_is_explained_and_stays(open_masks, batch):
-    app = open_masks(batch=batch)
-    assert len(app.warning) == 1
-    assert app.text_area(key="control_batch").value == batch
-    assert not figures(app)
-
-
-def test_typing_another_batch_changes_everything(open_masks):
-    app = open_masks()
+def test_a_batch_that_cannot_be_drawn_is_explained_and_stays_and_another_one_changes_everything(open_masks):
+    for batch in ("", "갠찬아", "가\n" * 6, "가나\n" + "다" * 31):
+        app = open_masks(batch=batch)
+        assert len(app.warning) == 1 and not figures(app)
+        assert app.text_area(key="control_batch").value == batch
     app.text_area(key="control_batch").set_value("집\n집에 갈께요\n<b>이</b>").run()
     assert numbers(app, "masks_padding_batch").shape == (3, 9)
-    assert "&lt;" in texts(app)
-    assert "<b>이</b>" not in texts(app)
+    assert "&lt;" in texts(app) and "<b>이</b>" not in texts(app)

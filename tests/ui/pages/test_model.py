@@ -105,94 +105,70 @@ def test_a_folder_without_results_shows_sizes_and_the_number_of_parameters(open_
     values = {metric.label: metric.value for metric in app.metric}
     assert (values["Parameters"], values["Heads"]) == ("408", "4")
     assert not figures(app) and not rows(app)
+    assert headings(app) == [EN["config_heading"]]
 
 
-def test_results_of_each_family_and_of_all(open_model, folder):
-    add_results(folder)
-    app = open_model()
-    names = [EN["family_typing"], EN["family_all"]]
-    assert [name for name, _ in rows(app)] == names * 2
-    cells = ["10", "50.0%", "10.0%", "2.0%", "80.0%", "90.0%", "–", "85.0%", "–"]
-    assert [found for _, found in rows(app)] == [["10", "50.0%", "85.0%"]] * 2 + [cells] * 2
-    assert EN["evaluation_generated"].format(file="dev.jsonl", seed=3) in written(app)
-
-
-def test_given_pairs_claim_no_generated_errors_and_a_score_of_later_has_a_dash(open_model, folder):
-    old = {name: value for name, value in SCORES.items() if name != "cer_reduction"}
-    add_results(folder, mix=None, total=old, families={})
-    app = open_model()
-    assert EN["evaluation_given"].format(file="dev.jsonl") in written(app)
-    assert rows(app)[1][1][4] == "–"
-
-
-def test_history_and_the_commands_that_made_it(open_model, folder):
+def test_scores_calibration_and_history_are_told_and_all_but_a_curve_and_a_table_folded(open_model, folder):
+    thresholds = [{"minimum_confidence": least, **SCORES} for least in (0.0, 0.5, 0.95)]
+    add_results(folder, reliability=RELIABILITY, thresholds=thresholds)
     add_history(folder)
+    (folder / "runs.csv").write_text("run,kind,dev_loss\n1,training,0.1\n2,training,\n3,average,0.05\n")
     app = open_model()
-    assert figures(app) == ["history", "training"]
-    assert EN["history_caption"].format(pairs="2,000", hours="1.5") in written(app)
-    assert [code.value for code in app.code] == ["python -m training train --steps 2 <b>"] * 2
-    assert "cores 2 · keras 3.15" in written(app)
+    said = EN["model_reading"].format(parameters="408", pairs="2,000", hours="1.5", count="10", exact="50%")
+    assert said in written(app)
+    keys = ("config_heading", "evaluation_heading", "reliability_heading", "training_heading")
+    assert [(fold.label, fold.proto.expanded) for fold in app.expander] == [(EN[key], False) for key in keys]
 
+    names = [EN["family_typing"], EN["family_all"]]
+    assert [name for name, _ in rows(app)] == [*names * 2, "0.00", "0.50", "0.95"]
+    cells = ["10", "50.0%", "10.0%", "2.0%", "80.0%", "90.0%", "–", "85.0%", "–"]
+    assert [found for _, found in rows(app)[:4]] == [["10", "50.0%", "85.0%"]] * 2 + [cells] * 2
+    assert EN["evaluation_generated"].format(file="dev.jsonl", seed=3) in written(app)
+    assert rows(app)[4][1] == ["50.0%", "2.0%", "80.0%", "90.0%", "–", "85.0%", "–"]
+    assert '<tr class="strong"><th scope="row">0.50</th>' in written(app)  # the model's own
 
-def test_reliability_is_drawn_from_the_bins_where_something_was_proposed(open_model, folder):
-    nothing = {"changes": 0, "expected_calibration_error": None, "bins": RELIABILITY["bins"][:1]}
-    add_results(folder, reliability=nothing)
-    assert EN["reliability_heading"] not in headings(open_model())
-    add_results(folder, reliability=RELIABILITY)
-    app = open_model()
+    assert set(figures(app)) == {"history", "reliability", "training", "runs"}
     assert EN["reliability_reading"].format(error="3.1") in written(app)
     _, curve, bars = figure(app, "reliability")["data"]
     assert [decode(curve[axis]).tolist() for axis in "xy"] == [[0.9], [0.875]]
     assert decode(bars["y"]).tolist() == [0, 8]
+    assert decode(figure(app, "runs")["data"][0]["y"]).tolist() == [0.1, 0.05]
+
+    assert EN["history_caption"].format(pairs="2,000", hours="1.5") in written(app)
+    folded = [code.value for fold in app.expander for code in fold.code]
+    assert folded == [code.value for code in app.code] == ["python -m training train --steps 2 <b>"] * 2
+    assert "cores 2 · keras 3.15" in written(app)
 
 
-def test_thresholds_have_one_row_each_and_the_models_own_stands_out(open_model, folder):
-    thresholds = [{"minimum_confidence": least, **SCORES} for least in (0.0, 0.5, 0.95)]
-    add_results(folder, thresholds=thresholds)
+def test_given_pairs_claim_no_generated_errors_and_a_score_of_later_has_a_dash(open_model, folder):
+    old = {name: value for name, value in SCORES.items() if name != "cer_reduction"}
+    nothing = {"changes": 0, "expected_calibration_error": None, "bins": RELIABILITY["bins"][:1]}
+    add_results(folder, mix=None, total=old, families={}, reliability=nothing)
     app = open_model()
-    assert [name for name, _ in rows(app)[4:]] == ["0.00", "0.50", "0.95"]
-    assert rows(app)[4][1] == ["50.0%", "2.0%", "80.0%", "90.0%", "–", "85.0%", "–"]
-    assert '<tr class="strong"><th scope="row">0.50</th>' in written(app)
+    assert EN["evaluation_given"].format(file="dev.jsonl") in written(app)
+    assert rows(app)[1][1][4] == "–" and EN["reliability_heading"] not in headings(app)
 
 
-def test_the_shipped_networks_stand_side_by_side(open_model, assets, folder, entries):
+def test_the_shipped_networks_stand_side_by_side_where_they_were_measured_alike(
+    open_model, assets, folder, entries
+):
     add_results(folder)
     add_history(folder)
-    add_results(add_model(assets / "seq2seq", entries), total=SCORES | {"exact_match": 0.25})
+    other = add_model(assets / "seq2seq", entries)
+    assert EN["comparison_heading"] not in headings(open_model())
+    add_results(other, seed=4)
+    assert EN["comparison_heading"] not in headings(open_model())
+    add_results(other, total=SCORES | {"exact_match": 0.25})
     app = open_model()
     assert EN["comparison_heading"] in headings(app)
     names = [EN["model_name_transformer"], EN["model_name_seq2seq"]]
     shown = [(name, cells[:3]) for name, cells in rows(app)[4:]]
     assert shown == list(zip(names, [["408", "2,000", "50.0%"], ["408", "–", "25.0%"]], strict=True))
-
-
-def test_networks_measured_differently_or_not_at_all_are_not_compared(open_model, assets, folder, entries):
-    add_results(folder)
-    other = add_model(assets / "seq2seq", entries)
-    assert EN["comparison_heading"] not in headings(open_model())
-    add_results(other, seed=4)
-    assert EN["comparison_heading"] not in headings(open_model())
-
-
-def test_the_first_sentence_says_what_it_learned_and_how_often_it_is_right(open_model, folder):
-    add_results(folder)
-    add_history(folder)
-    said = EN["model_reading"].format(parameters="408", pairs="2,000", hours="1.5", count="10", exact="50%")
-    assert said in written(open_model())
-
-
-def test_everything_but_a_curve_and_a_table_is_folded(open_model, folder):
-    add_results(folder, reliability=RELIABILITY, thresholds=[{"minimum_confidence": 0.5, **SCORES}])
-    add_history(folder)
-    app = open_model()
-    keys = ("config_heading", "evaluation_heading", "reliability_heading", "training_heading")
-    assert [(fold.label, fold.proto.expanded) for fold in app.expander] == [(EN[key], False) for key in keys]
-    folded = [code.value for fold in app.expander for code in fold.code]
-    assert [code.value for code in app.code] == folded
+    app.selectbox(key="control_model").set_value("seq2seq").run()
+    assert rows(app)[1][1][1] == "25.0%"
 
 
 def test_a_network_that_grew_up_says_what_its_snapshots_are(open_model, folder):
-    assert EN["snapshots_heading"] not in headings(open_model())
     (folder / "snapshots.csv").write_text(SNAPSHOTS)
     app = open_model()
     assert EN["model_snapshots"].format(count=2) in written(app)
@@ -200,24 +176,6 @@ def test_a_network_that_grew_up_says_what_its_snapshots_are(open_model, folder):
         ("0", ["–", "12.0%", "10.0%", "0.0%", "100.0%"]),
         ("2,000", ["188,329", "39.0%", "4.0%", "78.0%", "84.0%"]),
     ]
-
-
-def test_another_model_can_be_chosen(open_app, assets, folder, entries):
-    add_results(folder)
-    add_model(assets / "seq2seq", entries)
-    app = open_app("model")
-    assert rows(app)
-    app.selectbox(key="control_model").set_value("seq2seq").run()
-    assert not rows(app)
-
-
-def test_the_loss_of_each_run_is_drawn_where_it_was_recorded(open_app, folder):
-    add_history(folder)
-    before = len(figures(open_app("model")))
-    (folder / "runs.csv").write_text("run,kind,dev_loss\n1,training,0.1\n2,training,\n3,average,0.05\n")
-    app = open_app("model")
-    assert len(figures(app)) == before + 1
-    assert decode(figure(app, "runs")["data"][0]["y"]).tolist() == [0.1, 0.05]
 
 
 @pytest.mark.parametrize("name", ["evaluation.json", "history.csv", "run.json", "runs.csv"])
@@ -230,13 +188,10 @@ def test_a_record_that_is_being_written_or_has_no_runs_is_passed_over(open_model
 
 @pytest.mark.parametrize("name", ["config.json", "weights.npz"])
 @pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 cut"])
-def test_a_missing_or_damaged_folder_is_said(open_app, folder, name, content):
+def test_a_missing_or_damaged_folder_or_no_model_at_all_is_said(open_app, entries, folder, name, content):
     (folder / name).unlink()
     if content is not None:
         (folder / name).write_bytes(content)
-    app = open_app("model")
-    assert [info.value for info in app.info] == [table("ko")["model_missing"]]
-
-
-def test_without_any_model_the_page_says_so(open_app, assets):
-    assert [info.value for info in open_app("model").info] == [table("ko")["model_missing"]]
+    for _ in range(2):
+        assert [info.value for info in open_app("model").info] == [table("ko")["model_missing"]]
+        entries.clear()

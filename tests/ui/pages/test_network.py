@@ -10,7 +10,7 @@ from tests.ui.fake_corrector import MAX_LENGTH
 from tests.ui.screen import component, html, messages
 from ui.components.diagram import Layer, diagram_data
 from ui.parts import network_parts
-from ui.parts.network_parts import Sketch, columns, visible_text
+from ui.parts.network_parts import Sketch, columns
 from ui.shell.header import PAGES
 from ui.shell.settings import defaults
 from ui.wording import table
@@ -96,14 +96,14 @@ def test_the_layer_of_the_address_is_the_open_one_and_the_rows_count_all_of_a_la
     rows = [box for box in boxes(open_app("network", layer="2")) if box["style"] == "layer"]
     assert [(row["leads_to"], row["expanded"]) for row in rows] == [("layer:1", False), ("layer:2", True)] * 2
     assert [row["detail"].split(" · ")[1] for row in rows] == ["1,307", "1,307", "2,307", "2,307"]
-    rows = [box for box in boxes(open_app("network", layer="mean")) if box["style"] == "layer"]
-    assert [row["expanded"] for row in rows] == [True, False] * 2  # a mean opens the first
 
 
 def test_the_table_adds_up_to_the_network(open_app):
-    shown = html(open_app("network", sentence="고갱", lang="en"))
+    app = open_app("network", sentence="고갱", lang="en", layer="mean")
+    rows = [box for box in boxes(app) if box["style"] == "layer"]
+    assert [row["expanded"] for row in rows] == [True, False] * 2  # a mean opens the first
+    shown = html(app)
     assert "2 layers × 2 heads × (3² + 3² + 3×3) = 108 attention weights" in shown
-    assert f"{sum(transformer_sizes().values()):,}" in shown
     rows = re.findall(r'<th scope="row">(.*?)</th><td>([\d,]+)</td>', shown)
     counts = {name: int(count.replace(",", "")) for name, count in rows}
     assert counts.pop("All") == sum(counts.values()) == sum(transformer_sizes().values())
@@ -127,28 +127,12 @@ def test_a_network_that_normalises_afterwards_has_no_last_normalisation(open_app
 
 
 def test_what_was_typed_travels_as_text_and_a_long_sentence_is_cut(open_app):
-    app = open_app("network", sentence="<b>" + "가" * (MAX_LENGTH + 1), lang="en")
-    assert boxes(app)[0]["title"].startswith("Typed: <b>가가")
+    app = open_app("network", sentence="<b>\t" + "가" * MAX_LENGTH, lang="en")
+    assert boxes(app)[0]["title"].startswith("Typed: <b>⇥가")
     assert boxes(app)[0]["detail"] == f"(S) = ({MAX_LENGTH + 1})"
     assert messages(app) == [say("network_cut", length=MAX_LENGTH + 4, limit=MAX_LENGTH)]
     assert "<b>" not in html(app)
-
-
-def test_without_a_sentence_there_is_a_message_and_no_drawing(open_app):
     assert messages(open_app("network", sentence=" ")) == [KO["sentence_none"]]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("language", ["ko", "en"])
-def test_every_part_that_leads_somewhere_says_so_and_has_its_looks(networks, theme, language):
-    def speak(key, **values):
-        return table(language)[key].format(**values)
-
-    sketch = Sketch(networks["transformer"].config, {}, "가", "나", 1)
-    data = diagram_data(speak, *columns(speak, sketch), label="all", theme=theme)
-    for box in data["forms"]["narrow"]["boxes"]:
-        assert bool(box["leads_to"]) == bool(box["spoken"]), box
-        assert box["style"] in data["looks"]
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
@@ -165,14 +149,11 @@ def test_a_layer_stays_and_opens_and_what_no_part_is_called_changes_nothing(sett
     assert settings["layer"] == "4"
 
 
-def test_every_part_leads_to_a_page_that_exists(settings, networks):
-    sketches = [Sketch(each.config, {}, "가", "나", 1) for each in networks.values()]
-    drawings = [diagram_data(say, *columns(say, sketch), label="") for sketch in sketches]
-    items = [box for drawing in drawings for box in drawing["forms"]["wide"]["boxes"] if box["leads_to"]]
-    led = {network_parts.follow(box["leads_to"]) for box in items} - {None}
-    assert led == {"attention", "positions", "masks"}
-    assert led <= set(PAGES)
-
-
-def test_control_characters_become_visible_and_spaces_stay():
-    assert visible_text("가 나\t") == "가 나⇥"
+def test_every_part_that_leads_somewhere_says_so_leads_to_a_page_and_has_its_looks(settings, networks):
+    led = set()
+    for network in networks.values():
+        data = diagram_data(say, *columns(say, Sketch(network.config, {}, "가", "나", 1)), label="")
+        for box in data["forms"]["narrow"]["boxes"]:
+            assert bool(box["leads_to"]) == bool(box["spoken"]) and box["style"] in data["looks"], box
+            led.add(network_parts.follow(box["leads_to"]))
+    assert led == {"attention", "positions", "masks", None} and led - {None} <= set(PAGES)

@@ -26,16 +26,15 @@ def charts(app) -> list[dict]:
     return [figure(app, key) for key in figures(app)]
 
 
-def test_matrix_and_curves_are_those_of_the_model(open_app):
-    matrix, curves, *_ = charts(open_app("positions", positions="40", dimensions="16", curves="3,2"))
+def test_matrix_curves_and_similarity_are_those_of_the_model(open_app):
+    app = open_app("positions", positions="40", dimensions="16", curves="3,2")
+    matrix, curves, pairs, curve, *_ = charts(app)
     expected = positional_encoding(40, 16)
     np.testing.assert_array_equal(decode(matrix["data"][0]["z"]), expected)
-    np.testing.assert_array_equal(decode(curves["data"][0]["y"]), expected[:, 3])
-    np.testing.assert_array_equal(decode(curves["data"][1]["y"]), expected[:, 2])
-
-
-def test_sliders_reach_512_by_512(open_app):
-    app = open_app("positions")
+    for trace, dimension in zip(curves["data"], (3, 2), strict=False):
+        np.testing.assert_array_equal(decode(trace["y"]), expected[:, dimension])
+    np.testing.assert_array_equal(decode(pairs["data"][0]["z"]), similarity(expected))
+    np.testing.assert_allclose(decode(curve["data"][0]["y"]), similarity(expected)[0], atol=1e-4)
     for key in ("control_positions", "control_dimensions"):
         app.slider(key=key).set_value(512)
     app.run()
@@ -49,18 +48,6 @@ def test_curves_that_do_not_exist_are_dropped_and_none_is_an_empty_figure(open_a
         assert charts(app)[1]["data"] == []
 
 
-def test_the_sentence_gives_the_slowest_period(open_app):
-    app = open_app("positions", lang="en", dimensions="2")
-    assert EN["matrix_reading"].format(last=0, period="6.3") in html(app)
-
-
-def test_similarity_is_that_of_the_matrix_above(open_app):
-    pairs, curve = charts(open_app("positions", positions="9", dimensions="16"))[2:4]
-    expected = similarity(positional_encoding(9, 16))
-    np.testing.assert_array_equal(decode(pairs["data"][0]["z"]), expected)
-    np.testing.assert_allclose(decode(curve["data"][0]["y"]), expected[0], atol=1e-4)
-
-
 @pytest.mark.parametrize(("dimensions", "falls"), [("16", False), ("2", True)])
 def test_the_reading_says_where_similarity_falls_below_half_or_that_it_never_does(
     open_app, dimensions, falls
@@ -68,6 +55,7 @@ def test_the_reading_says_where_similarity_falls_below_half_or_that_it_never_doe
     shown = html(open_app("positions", lang="en", positions="3", dimensions=dimensions))
     assert ("2 apart it is below half" in shown) == falls  # cos(1) = 0.54, cos(2) = -0.42
     assert ("never falls below" in shown) != falls
+    assert (EN["matrix_reading"].format(last=0, period="6.3") in shown) == falls  # the slowest
 
 
 def test_sizes_are_those_of_the_chosen_sentences_embeddings(open_app, correctors):
@@ -102,21 +90,14 @@ def test_position_and_identity_are_weighed_against_each_other(open_app, correcto
         assert table(language)[f"positions_sizes_{wins[1]}"] in shown
 
 
-def test_a_recurrent_network_adds_no_positions(open_app):
+def test_a_recurrent_network_adds_no_positions_and_no_sentence_has_any(open_app):
     app = open_app("positions", model="seq2seq")
-    assert messages(app) == [KO["positions_recurrent"]]
-    assert len(charts(app)) == 4
-
-
-def test_without_a_sentence_the_page_says_so(open_app):
+    assert messages(app) == [KO["positions_recurrent"]] and len(charts(app)) == 4
     assert messages(open_app("positions", sentence="  \n")) == [KO["sentence_none"]]
 
 
-def test_a_sentence_that_is_too_long_is_shown_as_far_as_the_network_reads(open_app):
+def test_a_sentence_that_is_too_long_is_shown_as_far_as_the_network_reads_and_one_sign_is_escaped(open_app):
     app = open_app("positions", sentence="가" * (MAX_LENGTH + 9))
     assert len(decode(charts(app)[4]["data"][0]["y"])) == MAX_LENGTH + 1
     assert messages(app) == [KO["positions_cut"].format(length=MAX_LENGTH + 9, limit=MAX_LENGTH)]
-
-
-def test_one_character_moves_alone_and_what_was_typed_is_escaped(open_app):
     assert "살펴보는 문장: &lt;" in html(open_app("positions", sentence="<", moved="0"))

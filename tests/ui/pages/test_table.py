@@ -50,20 +50,6 @@ class Network(FakeCorrector):
         return network
 
 
-def test_every_row_is_corrected_in_order_and_counted():
-    job = finished(tables().job(CSV, "class.csv", Network()))
-    assert [each.row.number for each in job.done] == [2, 3, 4]
-    assert [each.corrected for each in job.done] == ["고객이 왔다", "비가 온다", "=1+고객"]
-    assert (job.counts.rows, job.counts.changed) == (3, 2)
-
-
-def test_the_same_file_is_corrected_once_and_another_one_anew():
-    found, network = tables(), Network()
-    job = finished(found.job(CSV, "class.csv", network))
-    assert found.job(CSV, "again.csv", network) is job
-    assert found.job(CSV + "갱".encode(), "class.csv", network) is not job
-
-
 def test_a_busy_network_is_asked_again_and_a_lost_one_told(monkeypatch):
     # The clock of this module alone: other threads of the tests sleep, too.
     monkeypatch.setattr(files, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: None))
@@ -108,7 +94,9 @@ def test_the_page_shows_counts_rows_and_downloads_until_the_file_is_taken_away(o
     app.switch_page("ui/pages/model.py").run()
     app.switch_page("ui/pages/table.py").run()
     assert KO["upload_kept"].format(name="class.csv") in html(app)
-    assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "비가 온다", "=1+고객"]
+    rows = app.dataframe[0].value
+    assert list(rows["줄"]) == [2, 3, 4]
+    assert list(rows[KO["table_corrected"]]) == ["고객이 왔다", "비가 온다", "=1+고객"]
     app.button(key="table_file_forget").click().run()
     assert not app.dataframe and KO["table_how"][:20] in html(app)
 
@@ -192,10 +180,6 @@ def test_a_text_file_comes_back_with_its_lines_corrected(open_file, downloads, e
     open_file("고갱이 왔다\r\n\r\n비가 온다".encode(encoding), "반 글.txt")
     made = downloads[KO["table_download_document"].format(format="TXT")]()
     assert made == "고객이 왔다\r\n\r\n비가 온다".encode(encoding)
-
-
-def test_without_a_file_it_says_which_column_is_read(open_app):
-    assert "text" in html(open_app("table"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

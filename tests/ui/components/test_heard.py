@@ -8,6 +8,7 @@ from tests.ui.hostile import VALUES
 from tests.ui.screen import components, send
 from ui.components import component, diagram, figures, live_text
 from ui.components.component import chosen_row
+from ui.components.correction import WHAT, correction
 from ui.components.live_text import whole
 from ui.sentence.page import LONGEST_AHEAD
 from ui.shell import runs
@@ -43,28 +44,44 @@ def test_a_row_is_one_of_the_table(tells):
             assert chosen_row("here", 1) is None
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "good"),
-    [(figures, "step", 3), (figures, "parted", [3, -1]), (diagram, "go", "mask"), (live_text, "text", "가")],
-)
-def test_a_component_passes_on_its_own_type_alone(tells, monkeypatch, module, name, good):
-    passed = []
-    monkeypatch.setattr(module, "_KEY", "here", raising=False)
+# What looks like a request of the corrected text and is none.
+REQUESTS = [{"what": what, "number": 0} for what in (*VALUES, "choose ", "CHOOSE", "drop table")]
+REQUESTS += [{"what": what, "number": each} for what in WHAT for each in VALUES if type(each) is not int]
+PAIRS = ([True, 0], [1], [1, 2, 3], [1, "2"], [1.0, 2])
 
+
+@pytest.mark.parametrize(
+    ("drawn", "name", "good", "call"),
+    [
+        ("figures._STEPS", "step", 3, lambda told: figures.draw_steps({}, "here", told, pytest.fail)),
+        (
+            "figures._STEPS",
+            "parted",
+            [3, -1],
+            lambda told: figures.draw_steps({}, "here", pytest.fail, lambda *both: told([*both])),
+        ),
+        ("figures._PLOT", "click", {"x": 1}, lambda told: figures.draw_plot({"spec": "{}"}, "here", told)),
+        ("diagram._COMPONENT", "go", "mask", lambda told: diagram.diagram({}, "here", told)),
+        ("live_text._COMPONENT", "text", "가", lambda told: live_text.live_text("가", {}, 9, told)),
+        (
+            "correction._COMPONENT",
+            "asked",
+            {"what": "open", "number": 1},
+            lambda told: correction({}, "here", lambda what, number: told({"what": what, "number": number})),
+        ),
+    ],
+)
+def test_a_component_passes_on_what_it_means_alone(tells, monkeypatch, drawn, name, good, call):
     def component(**given):
         given[f"on_{name}_change"]()
         return SimpleNamespace(text=None)
 
-    monkeypatch.setattr(module, "_STEPS" if module is figures else "_COMPONENT", component)
-    calls = {
-        figures: lambda: figures.draw_steps({}, "here", passed.append, lambda *both: passed.append([*both])),
-        diagram: lambda: diagram.diagram({}, "here", passed.append),
-        live_text: lambda: live_text.live_text("가", {}, 9, passed.append),
-    }
-    pairs = ([True, 0], [1], [1, 2, 3], [1, "2"], [1.0, 2])
-    for value in (good, *pairs, *(each for each in VALUES if type(each) is not type(good))):
+    monkeypatch.setattr(live_text, "_KEY", "here")
+    monkeypatch.setattr(f"ui.components.{drawn}", component)
+    passed, others = [], REQUESTS if name == "asked" else PAIRS
+    for value in (good, *others, *(each for each in VALUES if type(each) is not type(good))):
         tells({name: value})
-        calls[module]()
+        call(passed.append)
     assert passed == [good]
 
 
@@ -80,15 +97,12 @@ def test_the_network_reads_ahead_what_the_area_tells_and_nothing_else_changes(op
     assert dict(app.session_state["view"]) == settings
 
 
-def test_no_text_is_read_ahead_while_pages_wait(open_app, correctors, monkeypatch):
+def test_no_text_is_read_ahead_while_pages_wait_or_where_nothing_is_typed(open_app, correctors, monkeypatch):
+    for page, expected in (("laboratory", 1), ("masks", 0)):
+        assert components(open_app(page=page)).count("ahead") == expected
     monkeypatch.setattr(runs.Turns, "nobody_waits", False)
     send(open_app(), "ahead", "text", "또 고갱")
     assert correctors["transformer"].asked_ahead == []
-
-
-def test_it_stands_on_the_pages_where_something_is_typed(open_app):
-    for page, expected in (("attention", 1), ("laboratory", 1), ("masks", 0)):
-        assert components(open_app(page=page)).count("ahead") == expected
 
 
 def test_no_half_of_a_surrogate_pair_reaches_a_page():

@@ -52,16 +52,12 @@ def test_what_is_no_share_falls_back_to_the_models_own(open_settings):
         assert slider(open_settings(confidence=asked)).value == OWN_CONFIDENCE
 
 
-def test_an_own_value_between_two_steps_has_its_own_place(open_settings, correctors):
+def test_an_own_value_between_two_steps_has_its_own_place_and_another_model_its_own(
+    open_settings, correctors
+):
     correctors["transformer"].minimum_confidence = 0.83
-    app = open_settings()
-    assert slider(app).value == 0.83
-    assert len(slider(app).options) == 22
-
-
-def test_another_model_starts_at_its_own_value(open_settings, correctors):
     correctors["seq2seq"].minimum_confidence = 0.3
     app = open_settings()
+    assert slider(app).value == 0.83 and len(slider(app).options) == 22
     app.selectbox(key="control_model").set_value("seq2seq").run()
-    assert slider(app).value == 0.3
-    assert DOUBTFUL in words(app)
+    assert slider(app).value == 0.3 and DOUBTFUL in words(app)

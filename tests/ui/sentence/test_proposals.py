@@ -2,7 +2,6 @@
 break."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +11,7 @@ from model.text.changes import find_changes
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.hostile import TEXTS, VALUES
 from tests.ui.screen import ask, chosen, component, html, messages, numbers, send, setting, text_of, words
-from ui.components.correction import WHAT, correction
+from ui.components.correction import WHAT
 from ui.sentence import decisions
 from ui.sentence.decisions import Decisions
 from ui.wording import table
@@ -92,39 +91,20 @@ def test_the_models_own_threshold_is_no_decision(settings, found):
     assert Decisions.read().applied(found, 0.5) == found.with_minimum_confidence(0.75)
 
 
-def test_what_is_no_request_is_not_passed_on(monkeypatch):
-    heard, state = [], {}
-    monkeypatch.setattr("ui.components.component.st", SimpleNamespace(session_state=state))
-    component = lambda *, on_asked_change, **_: on_asked_change()
-    monkeypatch.setattr("ui.components.correction._COMPONENT", component)
-    words = ({"what": what, "number": 0} for what in (*VALUES, "choose ", "CHOOSE", "drop table"))
-    numbers = ({"what": what, "number": each} for what in WHAT for each in VALUES if type(each) is not int)
-    for asked in (*VALUES, *words, *numbers, {"what": "open", "number": 1}):
-        state["text"] = {"asked": asked}
-        correction({}, "text", lambda *request: heard.append(request))
-    assert heard == [("open", 1)]
-
-
-def test_choosing_puts_a_change_in_focus_and_choosing_it_again_lets_it_go(open_app):
-    app = ask(open_app(sentence=TEXT), "choose", 0)
-    assert chosen(app, "part", "edit") == ("1", "1")
+def test_choosing_puts_a_change_in_focus_with_its_sentence_and_choosing_it_again_lets_it_go(open_app):
+    app = ask(open_app(sentence=TEXT, cell="1,1", step="2", part="1"), "choose", 0)
+    assert chosen(app, "part", "edit", "cell") == ("1", "1", "1,1")  # the same sentence
     assert component(app, "correction")["chosen"] == 0
     ask(app, "choose", 0)
     assert chosen(app, "part", "edit") == ("1", "")
     assert component(app, "correction")["chosen"] is None
-
-
-def test_choosing_in_another_sentence_opens_it_and_forgets_what_belonged_to_the_first(open_app):
-    app = ask(open_app(sentence=TEXT, cell="1,1", step="2"), "choose", 2)
-    assert chosen(app, "part", "edit") == ("3", "1")
-    assert chosen(app, "cell", "step") == ("", "")
+    ask(app, "choose", 2)
+    assert chosen(app, "part", "edit", "cell", "step") == ("3", "1", "", "")
     assert component(app, "correction")["opened"] == 2
     assert numbers(app).shape == (len("또 고객이 왓다.") + 1,) * 2
-    app = ask(open_app(sentence=TEXT, cell="1,1", part="1"), "choose", 0)
-    assert setting(app, "cell") == "1,1"  # the same sentence
 
 
-def test_accepting_makes_the_change_focuses_it_and_the_pictures_follow(open_app):
+def test_accepting_makes_the_change_and_focuses_it_in_its_sentence(open_app):
     app = open_app(sentence=TEXT)
     assert words(app) == [("고갱이", "고객이")] * 2
     ask(app, "accept", 1)
@@ -133,6 +113,9 @@ def test_accepting_makes_the_change_focuses_it_and_the_pictures_follow(open_app)
     assert chosen(app, "part", "edit") == ("1", "2")
     assert component(app, "correction")["chosen"] == 1
     assert set(component(app, "correction")["proposals"]) == {"0", "1", "2"}
+    ask(app, "accept", 3)
+    assert chosen(app, "accepted", "part", "edit") == ("4-5,21-22", "3", "2")
+    assert text_of(app).endswith("또 고객이 왔다.")
 
 
 def test_both_changes_of_a_word_that_were_undone_are_made_again_by_one_press(open_app):
@@ -140,12 +123,6 @@ def test_both_changes_of_a_word_that_were_undone_are_made_again_by_one_press(ope
     assert text_of(app) == "고갱이왓다"
     ask(app, "accept", 0)
     assert (text_of(app), setting(app, "accepted")) == ("고객이왔다", "1-2,3-4")
-
-
-def test_accepting_in_a_later_sentence_opens_that_sentence(open_app):
-    app = ask(open_app(sentence=TEXT), "accept", 3)
-    assert chosen(app, "accepted", "part", "edit") == ("21-22", "3", "2")
-    assert text_of(app).endswith("또 고객이 왔다.")
 
 
 def test_rejecting_takes_it_back_and_lets_the_focus_go(open_app):
@@ -182,9 +159,14 @@ def test_a_decision_is_part_of_the_link_and_a_link_makes_it_on_every_page(open_a
 def test_hostile_settings_open_the_first_sentence_that_changed(open_app):
     for text in ("0", "99", "<b>", "2. 나"):
         app = open_app(sentence=TEXT, part=text, edit=text, accepted=text, rejected=text)
-        assert component(app, "correction")["opened"] == 0
-        assert component(app, "correction")["chosen"] is None
+        told = component(app, "correction")
+        assert (told["opened"], told["chosen"]) == (0, None)
         assert text_of(app).startswith("고객이 왓다.")
+
+
+def test_a_text_without_hangul_that_is_offered_some_is_not_said_to_have_none(open_app):
+    for text, has_none in (("rkrh", False), ("hello", True)):
+        assert (KO["no_hangul"] in messages(open_app(sentence=text))) == has_none
 
 
 def test_hostile_requests_leave_the_page_as_it_was_and_the_network_runs_once_for_all(open_app, correctors):
@@ -276,11 +258,6 @@ def test_a_word_typed_in_the_english_layout_is_offered_whatever_the_threshold(op
     assert card["why"] == KO["mistake_layout_why"]
     # The pass over both texts that are shown.
     assert numbers(app).shape == (len("고객이 가고 있다") + 1, len("고갱이 rkrh 있다") + 1)
-
-
-def test_a_text_without_hangul_that_is_offered_some_is_not_said_to_have_none(open_app):
-    for text, has_none in (("rkrh", False), ("hello", True)):
-        assert (KO["no_hangul"] in messages(open_app(sentence=text))) == has_none
 
 
 def card_of(source: str, target: str, **changed) -> dict:

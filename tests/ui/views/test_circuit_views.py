@@ -31,10 +31,15 @@ def open_circuit(open_app, correctors, planted_circuit):
     return open_at
 
 
-def test_the_corrupted_run_and_how_much_returns_are_told(open_circuit, planted_circuit):
+def test_the_corrupted_run_and_how_much_returns_are_told_and_a_sentence_without_the_mistake_is_none(
+    open_circuit, planted_circuit
+):
     twin = corrupted_by_exchange(planted_circuit, EDIT)
     said = told(open_circuit("patched"))
     assert twin.source in said and "100" in said
+    app = open_circuit("patched", patch_twin="sentence", twin_sentence="가나다")
+    assert ("‘머’" in told(app) or "머거" in told(app)) and "patched" not in figures(app)
+    open_circuit("patched", patch_twin="sentence", twin_sentence="나나머거어.")
 
 
 def test_an_exchange_that_takes_little_shows_no_shares(open_circuit, monkeypatch):
@@ -57,13 +62,6 @@ def test_the_heads_of_the_decoder_stand_below_each_other_and_open(open_circuit):
         assert setting(send(app, "patched", "click", point), "experiment") == "patched"
     app = send(app, "patched", "click", {"x": float(column + 1), "y": float(row)})
     assert chosen(app, "kind", "layer", "head", "view") == (*HEAD, "heatmap")
-
-
-def test_a_sentence_without_the_mistake_is_no_twin(open_circuit):
-    app = open_circuit("patched", patch_twin="sentence", twin_sentence="가나다")
-    assert "‘머’" in told(app) or "머거" in told(app)
-    assert "patched" not in figures(app)
-    app = open_circuit("patched", patch_twin="sentence", twin_sentence="나나머거어.")
 
 
 def test_the_graph_is_the_planted_chain_and_a_node_opens_its_head(open_circuit):

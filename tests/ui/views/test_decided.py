@@ -29,9 +29,13 @@ def decided(planted_writer):
     return logit_lens(planted_writer, WRONG, RIGHT, [CHANGE])
 
 
-def test_the_sublayer_that_decided_is_told(open_decided):
-    said = told(open_decided())
-    assert KO["decided_place_cross"].format(layer=CODA.layer + 1) in said and "‘머’" in said
+def test_the_sublayer_that_decided_is_told_and_what_a_lens_cannot_say(open_decided):
+    app = open_decided()
+    assert KO["decided_place_cross"].format(layer=CODA.layer + 1) in told(app) and "‘머’" in told(app)
+    for settings in ({}, {"decided_as": "curve"}, {"decided_as": "jamo", "decided_side": "encoder"}):
+        app = open_popover(open_decided(**settings), "explanation")
+        assert KO["decided_limits"] in html(app)
+    assert KO["decided_jamo_encoder"] in html(app)
 
 
 def test_a_letter_that_the_network_did_not_choose_is_told_as_another_candidate(open_decided, planted_writer):
@@ -66,13 +70,6 @@ def test_each_side_and_each_part_of_the_syllable_has_a_grid_of_jamo(open_decided
     assert figure(app, "decided_jamo")["data"][0]["text"][-1][ROW] == "ㄱ"
 
 
-def test_it_says_what_a_lens_cannot_say(open_decided):
-    for settings in ({}, {"decided_as": "curve"}, {"decided_as": "jamo", "decided_side": "encoder"}):
-        app = open_popover(open_decided(**settings), "explanation")
-        assert KO["decided_limits"] in html(app)
-    assert KO["decided_jamo_encoder"] in html(app)
-
-
 @pytest.fixture
 def open_wrote(open_planted):
     return partial(open_planted, "wrote")
@@ -93,6 +90,11 @@ def test_the_largest_part_stands_first_or_all_in_the_order_of_the_network(open_w
     app = open_wrote()
     assert next(iter(bars_of(app))) == coda
     assert coda in told(app) and "‘먹’" in told(app)
+    nats = figure(app, "overview")["data"][0]  # of all heads
+    attention = figure(open_wrote(view="heatmap"), "overview")["data"][0]
+    assert nats["z"] != attention["z"] and nats["colorscale"] != attention["colorscale"]
+    app = open_popover(app, "explanation")
+    assert KO["wrote_given"] in html(app) and "e-0" in html(app)  # how exact it is
     found = list(bars_of(open_wrote(wrote_order="network")))
     assert found.index(copy) < found.index(coda) < found.index(KO["wrote_feed_forward"].format(layer=2))
 
@@ -109,11 +111,13 @@ def test_a_bar_opens_the_map_of_its_head_in_nats(open_wrote, written):
     assert "‘거’" in told(app)
 
 
-def test_a_mean_of_heads_is_a_sum_of_nats(open_wrote, written):
+def test_a_mean_of_heads_is_a_sum_of_nats_and_the_encoders_write_nothing_themselves(open_wrote, written):
     app = open_wrote(wrote_as="map", layer="mean", head="mean")
     expected = written.maps("cross_attention").sum(axis=(0, 1))
     np.testing.assert_allclose(numbers(app, "wrote_map"), expected, atol=1e-4)
     assert KO["wrote_place_all"] in told(app)
+    app = open_wrote(wrote_as="map", kind="encoder_attention")
+    assert KO["wrote_encoder"] in told(app) and "wrote_map" not in figures(app)
 
 
 def test_one_press_leads_from_where_a_head_looked_to_what_it_wrote_and_back(open_planted, written):
@@ -146,20 +150,3 @@ def test_any_written_character_can_be_asked_about(open_wrote, written):
     app = open_wrote(sources_step="1")
     assert "1단계" in told(app) and "‘나’ 쪽에" in told(app)
     assert bars_of(app)[KO["wrote_sum"]] == pytest.approx(written.score[0], abs=1e-4)
-
-
-def test_all_heads_are_shown_in_nats_too(open_wrote):
-    nats = figure(open_wrote(), "overview")["data"][0]
-    attention = figure(open_wrote(view="heatmap"), "overview")["data"][0]
-    assert nats["z"] != attention["z"] and nats["colorscale"] != attention["colorscale"]
-
-
-def test_the_encoders_heads_write_nothing_themselves(open_wrote):
-    app = open_wrote(wrote_as="map", kind="encoder_attention")
-    assert KO["wrote_encoder"] in told(app)
-    assert "wrote_map" not in figures(app)
-
-
-def test_it_says_what_is_given_and_how_exact_it_is(open_wrote):
-    app = open_popover(open_wrote(), "explanation")
-    assert KO["wrote_given"] in html(app) and "e-0" in html(app)

@@ -52,14 +52,11 @@ def test_the_heads_that_are_drawn_are_framed_among_all():
     assert edits.VIEW.framed(state(source="비가 온다")) == []
 
 
-def test_one_attention_map_leaves_no_heads_to_choose():
+def test_one_attention_map_leaves_no_heads_to_choose_and_where_nothing_changed_nothing_is_drawn():
     app = open_view("edits", SOURCE, TARGET, edit="1", model="seq2seq")
     assert not app.button
     assert bars(app, "edits_bars").shape == (1, len(SOURCE) + 1)
     assert KO["edits_reading_only"][-30:] in told(app)
-
-
-def test_nothing_changed_draws_nothing_and_says_so():
     app = open_view("edits", "가나다", "가나다")
     assert not figures(app) and not app.button
     assert KO["edits_none"] in told(app)

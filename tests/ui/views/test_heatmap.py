@@ -67,13 +67,17 @@ def test_an_inserted_character_has_nothing_subtracted():
     np.testing.assert_allclose(difference, expected, atol=1e-6)
 
 
-def test_the_difference_is_drawn_around_0_up_to_its_largest_value():
-    app = open_view(shown="difference")
+def test_the_difference_is_drawn_around_0_and_its_place_that_a_copy_would_not_look_at_is_named():
+    app, shown = open_view(shown="difference"), state()
     heatmap = figure(app)["data"][0]
     assert heatmap["zmax"] == -heatmap["zmin"] == pytest.approx(np.abs(numbers(app)).max())
     np.testing.assert_allclose(numbers(app).sum(axis=1), 0, atol=1e-6)
     assert KO["heatmap_difference_cross_attention"] in html(app)
     assert KO["caption_cross_attention"] not in html(app)
+    row = shown.rows[0]
+    column = int(numbers(app)[row].argmax())
+    names = f"‘{shown.queries[row]}’", f"‘{shown.keys[column]}’", f"{numbers(app)[row, column]:.3f}"
+    assert all(name in told(app) for name in names)
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
@@ -98,24 +102,25 @@ def test_a_word_is_masked_where_all_its_characters_are():
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
-def test_hidden_marks_leave_the_positions_of_the_others_alone(kind):
+def test_hidden_marks_leave_the_positions_of_the_others_alone_and_are_told_of(kind):
     shown, cells = state(kind), cells_of(state(kind), **PLAIN | {"without_marks": True})
     assert not {"<s>", "</s>"} & {*cells.queries, *cells.keys}
     rows, columns = (slice(spans[0][0], spans[-1][1]) for spans in (cells.query_spans, cells.key_spans))
     np.testing.assert_array_equal(cells.values, shown.weights[rows, columns])
     assert cells.first == (rows.start, columns.start)
     assert cells.first[1] == (1 if kind == "decoder_attention" else 0)
-
-
-def test_hidden_marks_are_told_of_and_an_empty_sentence_keeps_them():
-    assert KO["heatmap_unmarked_note"] in html(open_view(unmarked="1"))
-    assert KO["heatmap_unmarked_note"] not in html(open_view())
+    for unmarked in ("", "1"):
+        assert (KO["heatmap_unmarked_note"] in html(open_view(kind, unmarked=unmarked))) == bool(unmarked)
     empty = state(source="가", trace=lambda *_: random_trace("", ""))
-    assert cells_of(empty, **PLAIN | {"without_marks": True}).keys == ("</s>",)
+    assert cells_of(empty, **PLAIN | {"without_marks": True}).keys == ("</s>",)  # it is all that there is
 
 
-def test_a_click_selects_a_cell_and_a_second_one_lets_it_go():
-    app = open_view()
+def test_a_click_selects_a_cell_that_is_framed_and_named_and_a_second_one_lets_it_go():
+    app = open_view(cell="1,0")
+    row, column = figure(app)["layout"]["shapes"]
+    assert (row["y0"], row["y1"], column["x0"], column["x1"]) == (1.5, 2.5, 0.5, 1.5)
+    assert f"‘객’ → ‘고’, 가중치 {state().weights[1, 0]:.3f}" in told(app)
+    assert click(app, 2, 1) == "" and not figure(app)["layout"].get("shapes")
     assert click(app, 3, 6) == "2,5"  # the figure counts from 1
     assert click(app, 3, 5) == "2,4"
     assert click(app, 3, 5) == ""
@@ -124,11 +129,13 @@ def test_a_click_selects_a_cell_and_a_second_one_lets_it_go():
 def test_a_click_on_a_word_selects_its_first_characters_and_without_marks_the_cell_under_it():
     app = open_view(unit="word")
     assert click(app, 2, 3) == "4,6"
+    assert [(f["x0"] + f["x1"]) / 2 for f in figure(app)["layout"]["shapes"]][1] == 3
     assert click(app, 2, 3) == ""
     app = open_view("decoder_attention", unmarked="1")
     assert figure(app)["data"][0]["x0"] == 2
     assert click(app, 3, 2) == "2,1"
     assert click(app, 3, 1) == "2,1"  # the hidden column of the start mark is no cell
+    assert not figure(open_view(cell=f"0,{len(state().keys) - 1}", unmarked="1"))["layout"].get("shapes")
 
 
 def test_a_point_that_is_no_cell_selects_nothing(settings):
@@ -142,23 +149,6 @@ def test_a_point_that_is_no_cell_selects_nothing(settings):
         assert settings["cell"] == "", point
     choose_cell(cells, {"x": 2, "y": 1})
     assert settings["cell"] == "0,1"
-
-
-def test_the_selected_cell_is_framed_and_named():
-    app = open_view(cell="1,0")
-    row, column = figure(app)["layout"]["shapes"]
-    assert (row["y0"], row["y1"], column["x0"], column["x1"]) == (1.5, 2.5, 0.5, 1.5)
-    weight = state().weights[1, 0]
-    assert f"‘객’ → ‘고’, 가중치 {weight:.3f}" in told(app)
-    click(app, 2, 1)
-    assert not figure(app)["layout"].get("shapes")
-
-
-def test_the_same_selection_lies_in_its_word_and_is_hidden_with_its_mark():
-    app = open_view(cell="4,6", unit="word")
-    assert [(f["x0"] + f["x1"]) / 2 for f in figure(app)["layout"]["shapes"]][1] == 3
-    last = len(state().keys) - 1
-    assert not figure(open_view(cell=f"0,{last}", unmarked="1"))["layout"].get("shapes")
 
 
 def test_the_picture_is_called_after_the_sentence_and_the_head():
@@ -206,16 +196,6 @@ def test_changed_rows_are_emphasised_and_nothing_typed_becomes_markup():
 def test_a_single_map_and_the_shortest_sentences_work(source):
     shown = {"shown": "difference", "unmarked": "1"}
     assert numbers(open_view(recurrent=True, layer=0, head=0, source=source, **shown)).size
-
-
-def test_the_sentence_about_the_difference_names_the_place_that_a_copy_would_not_look_at():
-    shown = state()
-    values = cells_of(shown, **PLAIN | {"minus_copy": True}).values
-    row = shown.rows[0]
-    column = int(values[row].argmax())
-    said = told(open_view(shown="difference"))
-    names = f"‘{shown.queries[row]}’", f"‘{shown.keys[column]}’", f"{values[row, column]:.3f}"
-    assert all(name in said for name in names)
 
 
 def test_the_sentence_about_words_names_words():

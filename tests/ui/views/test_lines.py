@@ -58,21 +58,17 @@ def test_each_token_keeps_its_place_and_is_sent_as_it_was_typed():
     assert len({token["name"] for token in data["keys"]}) == len(data["keys"])
 
 
-def test_changed_tokens_are_marked_on_both_sides():
+def test_changed_tokens_are_marked_on_both_sides_and_a_chosen_change_is_isolated_and_spoken_of():
     data = sent(open_view())
     assert [token["sign"] for token in data["queries"] if token["changed"]] == ["객"]
     assert [token["sign"] for token in data["keys"] if token["changed"]] == ["갱"]
+    assert data["isolated"] == []
     decoder = state("decoder_attention")
     assert [decoder.keys[column] for column in decoder.changed_columns] == ["객"]
-
-
-def test_a_chosen_change_is_isolated_and_spoken_of():
     app = open_view(change=1, head=0, source="고갱이 고갱은", lang="en")
     assert sent(app)["isolated"] == [5]
     weights = random_trace("고갱이 고갱은", "고객이 고객은").cross_attention[1, 0, 5]
-    assert f"{weights.max():.3f}" in reading(app)
-    assert "no. 6 ‘객’" in reading(app)
-    assert sent(open_view())["isolated"] == []
+    assert f"{weights.max():.3f}" in reading(app) and "no. 6 ‘객’" in reading(app)
 
 
 def test_the_reading_counts_the_rows_that_look_at_their_own_place():
@@ -101,7 +97,7 @@ def test_where_all_lines_are_straight_the_weakest_is_named():
     assert spoken.startswith("하나뿐인 어텐션: 4자 모두") and "3번 ‘다’" in spoken and "0.400" in spoken
 
 
-def test_choosing_heads_changes_the_address_and_the_lines():
+def test_choosing_heads_changes_the_address_and_the_lines_and_one_map_leaves_none_to_choose():
     app = open_view()
     app.multiselect(key="control_heads").set_value(["2.3", "1.1"]).run()
     assert app.session_state["view"]["heads"] == "2.3,1.1"
@@ -109,18 +105,14 @@ def test_choosing_heads_changes_the_address_and_the_lines():
     app.multiselect(key="control_heads").set_value([]).run()
     assert app.session_state["view"]["heads"] == ""
     assert len(sent(app)["heads"]) == HEADS
+    app = open_view(layer=0, head=0, recurrent=True)
+    assert not app.multiselect and len(sent(app)["heads"]) == 1
 
 
 def test_more_mass_draws_more_lines():
     masses = ("10", "60", "95", "1000")
     *counts, usual = [len(sent(open_view(head=0, mass=mass))["heads"][0]["edges"]) for mass in masses]
     assert counts == sorted(set(counts)) and usual == counts[1]
-
-
-def test_the_one_map_of_a_recurrent_network_leaves_no_head_to_choose():
-    app = open_view(layer=0, head=0, recurrent=True)
-    assert not app.multiselect
-    assert len(sent(app)["heads"]) == 1
 
 
 def draw(state: SentenceState, heads, mass: float = 0.6) -> dict:

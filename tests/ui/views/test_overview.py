@@ -15,9 +15,10 @@ from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.ui.hostile import VALUES
 from tests.ui.screen import html, send
 from tests.ui.view_script import open_state, state
+from ui.export.take_away import say_in
 from ui.shell.settings import defaults
 from ui.views import overview
-from ui.wording import table
+from ui.wording import percent, table
 
 KO = table("ko")
 PLACES = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
@@ -45,20 +46,24 @@ def ranked(values: np.ndarray) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
-def test_heads_can_be_ranked_with_their_numbers_above_them(kind):
-    shown = state(kind)
-    assert order(open_view(kind)) == PLACES and not labels(open_view(kind))
+def test_heads_can_be_ranked_with_their_numbers_above_them_and_the_two_ends_are_told(kind):
+    shown, plain = state(kind), open_view(kind)
+    assert order(plain) == PLACES and not labels(plain)
     weights = shown.trace.attention(kind)
     entropy = heads.entropy(weights)
     assert order(open_view(kind, order="entropy")) == ranked(entropy)
+    for layer, head in (ranked(entropy)[0], ranked(entropy)[-1]):
+        assert KO["place_head"].format(layer=layer + 1, head=head + 1) in html(plain)
+        assert f"{2 ** float(entropy[layer, head]):.1f}" in html(plain)
     distance = heads.distance(weights, row_positions(shown.trace, kind, shown.sentence.changes))
     assert order(open_view(kind, order="distance")) == ranked(-distance)
-    change = shown.sentence.changes[0]
-    beyond = attention_to_edit(shown.trace, kind, change, shown.sentence.changes).beyond_usual
-    app = open_view(kind, order="edit")
-    assert order(app) == ranked(-beyond)
-    layer, head = ranked(-beyond)[0]
-    assert labels(app)[0] == f"{layer + 1}·{head + 1} {beyond[layer, head]:+.2f}".replace("-", "−")
+    found = attention_to_edit(shown.trace, kind, shown.sentence.changes[0], shown.sentence.changes)
+    app, places = open_view(kind, order="edit", change=0), ranked(-found.beyond_usual)
+    assert order(app) == order(open_view(kind, order="edit")) == places
+    (layer, head), beyond = places[0], found.beyond_usual[places[0]]
+    assert labels(app)[0] == f"{layer + 1}·{head + 1} {beyond:+.2f}".replace("-", "−")
+    for share in (found.share[layer, head], found.usual[layer, head]):
+        assert percent(partial(say_in, "ko"), share) in html(app)
 
 
 def test_the_edit_is_offered_only_where_there_is_one():
@@ -71,15 +76,13 @@ def test_the_edit_is_offered_only_where_there_is_one():
     ("layer", "head", "framed"),
     [(1, 2, 1), (1, None, HEADS), (None, 0, LAYERS), (None, None, LAYERS * HEADS)],
 )
-def test_what_is_open_is_framed_and_named(layer, head, framed):
+def test_what_is_open_is_framed_and_named_where_a_view_frames_no_other_heads(layer, head, framed):
     app = open_view(layer=layer, head=head)
     assert len(figure(app)["layout"].get("shapes", [])) == framed
     assert state(layer=layer, head=head).place in html(app)
-
-
-def test_a_view_may_frame_other_heads():
-    for framed in ([(0, 0), (1, 1)], []):
-        assert len(figure(open_view(framed=framed))["layout"].get("shapes", ())) == len(framed)
+    for others in ([(0, 0), (1, 1)], []):
+        app = open_view(layer=layer, head=head, framed=others)
+        assert len(figure(app)["layout"].get("shapes", ())) == len(others)
 
 
 def test_a_point_that_is_no_tile_opens_nothing(settings):
@@ -95,25 +98,6 @@ def test_a_tile_that_this_network_lacks_falls_back(open_app):
     for custom in ([-5, -9], [99, 99], [10**300, 0]):
         send(app, "overview", "click", {"custom": custom})
         assert screen.numbers(app).shape
-
-
-def test_the_sentence_names_the_two_ends_of_the_ranking_with_their_numbers():
-    entropy = heads.entropy(state().trace.cross_attention)
-    first, last = ranked(entropy)[0], ranked(entropy)[-1]
-    told = html(open_view())
-    for place in (first, last):
-        assert KO["place_head"].format(layer=place[0] + 1, head=place[1] + 1) in told
-        assert f"{2 ** float(entropy[place]):.1f}" in told
-
-
-@pytest.mark.parametrize("change", [None, 0])
-def test_the_sentence_about_a_correction_compares_with_the_usual(change):
-    shown = state()
-    attention = attention_to_edit(shown.trace, shown.kind, shown.sentence.changes[0], shown.sentence.changes)
-    best = ranked(-attention.beyond_usual)[0]
-    told = html(open_view(order="edit", change=change))
-    assert f"{attention.share[best]:.0%}" in told
-    assert f"{attention.usual[best]:.0%}" in told
 
 
 def test_where_no_head_looks_at_a_correction_more_than_usual_none_is_called_so():

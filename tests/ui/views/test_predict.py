@@ -129,15 +129,20 @@ def test_without_a_chosen_change_the_first_is_asked_about_and_choosing_it_keeps_
     assert is_revealed(app) and setting(app, "marks") == "1"
 
 
-def test_repeated_syllables_are_different_and_the_changed_one_is_bold():
+def test_repeated_syllables_are_different_the_changed_one_is_bold_and_nothing_typed_is_markdown_or_html():
     app = open_view("predict", "가가갱가가", "가가객가가")
     signs = ("가", "가", "**갱**", "가", "가")
     assert offered(app) == [f"{sign} :small[{place}]" for place, sign in enumerate(signs, 1)]
     app.pills(key="control_marks").set_value([3]).run()
     assert setting(app, "marks") == "3"
+    app = open_view("predict", "*$`[<:갱", "*$`[<:객", marks="0", revealed="1")
+    assert is_revealed(app)
+    app.button(key="predict_again").click().run()
+    typed = [label.split()[0] for label in offered(app)[:6]]
+    assert typed == [f"\\{sign}\u2060" for sign in "*$`[<:"]
 
 
-def test_a_long_sentence_offers_the_neighbourhood_and_can_be_widened():
+def test_a_long_sentence_offers_the_neighbourhood_and_marks_far_from_the_change_are_shown_beside_it():
     source = f"{LONG[:60]}갱{LONG[60:]}"
     app = open_view("predict", source, source.replace("갱", "객"), marks="2,60")
     assert len(offered(app)) == 25
@@ -148,14 +153,11 @@ def test_a_long_sentence_offers_the_neighbourhood_and_can_be_widened():
     app.segmented_control(key="control_around").set_value("all").run()
     assert len(offered(app)) == len(source)
     assert app.pills(key="control_marks").value == [2, 60, 61]
-
-
-def test_what_was_typed_is_neither_markdown_nor_html():
-    app = open_view("predict", "*$`[<:갱", "*$`[<:객", marks="0", revealed="1")
-    assert is_revealed(app)
-    app.button(key="predict_again").click().run()
-    typed = [label.split()[0] for label in offered(app)[:6]]
-    assert typed == [f"\\{sign}\u2060" for sign in "*$`[<:"]
+    app.pills(key="control_marks").set_value([40, 60]).run()
+    app.button(key="predict_reveal").click().run()
+    bar = next(trace for trace in figure(app)["data"] if trace["type"] == "bar")
+    assert bars(app).shape == (2, 29)  # from the mark at 40 to 8 behind the change at 60
+    assert bar["text"][:5] == list("가나다라␣")
 
 
 def test_one_attention_map_is_compared_alone():
@@ -165,20 +167,8 @@ def test_one_attention_map_is_compared_alone():
     assert [button.key for button in app.button] == ["predict_again"]
 
 
-def test_an_insertion_and_a_deletion_can_be_asked_about():
+def test_an_insertion_and_a_deletion_can_be_asked_about_and_where_nothing_changed_nothing():
     for source, target in (("가나", "가 나"), ("가 나", "가나"), ("가", "가.")):
         assert is_revealed(open_view("predict", source, target, marks="0", revealed="1"))
-
-
-def test_nothing_changed_leaves_nothing_to_predict():
     app = open_view("predict", "가나다", "가나다", marks="1", revealed="1")
-    assert not app.button
-    assert KO["predict_nothing"] in html(app)
-
-
-def test_marks_far_from_the_change_are_shown_beside_it():
-    source = f"{LONG[:60]}갱{LONG[60:]}"
-    app = open_view("predict", source, source.replace("갱", "객"), marks="40,60", revealed="1")
-    bar = next(trace for trace in figure(app)["data"] if trace["type"] == "bar")
-    assert bars(app).shape == (2, 29)  # from the mark at 40 to 8 behind the change at 60
-    assert bar["text"][:5] == list("가나다라␣")
+    assert not app.button and KO["predict_nothing"] in html(app)

@@ -58,9 +58,13 @@ def test_the_weights_of_both_attentions_arrive(layer, head):
     np.testing.assert_allclose(unpacked, own, atol=0.5 / WEIGHT_UNIT)
 
 
-def test_another_candidate_leads_to_the_road_not_taken(open_app, correctors, planted):
+def test_another_candidate_leads_to_the_road_not_taken_and_one_that_does_not_exist_nowhere(
+    open_app, correctors, planted
+):
     correctors["transformer"] = planted
     app = open_app(view="steps", sentence=WRONG)
+    for nothing in ([99, 0], [0, 0], [1, 99], [1, -2], ["1", 0], [1], "1", None):
+        assert "steps" in components(send(app, "steps", "parted", nothing))
     data = component(app, "steps")
     assert data["may_part"]
     place = 1 - data["produced"][ROW]
@@ -71,13 +75,6 @@ def test_another_candidate_leads_to_the_road_not_taken(open_app, correctors, pla
     app = send(open_app(view="steps", sentence=WRONG), "steps", "parted", [ROW + 1, -1])
     assert (setting(app, "fork_token"), setting(app, "experiment")) == ("", "fork")
     assert WRONG in told(app)  # what was typed is kept
-
-
-def test_a_candidate_that_does_not_exist_leads_nowhere(open_app, correctors, planted):
-    correctors["transformer"] = planted
-    app = open_app(view="steps", sentence=WRONG)
-    for sent in ([99, 0], [0, 0], [1, 99], [1, -2], ["1", 0], [1], "1", None):
-        assert "steps" in components(send(app, "steps", "parted", sent))
 
 
 def test_the_data_is_json_and_small():
@@ -94,14 +91,11 @@ def test_a_probability_is_rounded_once():
         assert share(sent) == share(0.0065016) == "0.007"
 
 
-def test_changes_carry_their_rows_and_both_probabilities():
+def test_changes_carry_their_rows_and_both_probabilities_and_a_deletion_the_row_that_follows():
     first, second = data_of(random_trace(SOURCE, TARGET))["changes"]
     assert (first["start"], first["end"], first["fix"], first["keep"]) == (1, 2, 0.97, 0.01)
     assert (second["start"], second["source_start"]) == (4, 4)
     assert first["label"] == "‘갱’→‘객’"
-
-
-def test_a_deletion_shows_in_the_row_that_follows():
     (deletion,) = data_of(random_trace("가 나", "가나"), find_changes("가 나", "가나"))["changes"]
     assert (deletion["start"], deletion["stop"], deletion["end"]) == (1, 1, 2)
     assert deletion["label"] == "‘␣’ 빼기"
@@ -130,15 +124,12 @@ def test_the_revision_changes_with_the_text_and_the_chosen_change_only():
     assert len({revision(trace, None), *(revision(*each) for each in others)}) == 3
 
 
-def test_the_reading_of_a_sentence_names_its_least_sure_step():
-    trace = with_row(random_trace(SOURCE, TARGET), 4, 0.4, ("왓", "왔"), (0.55, 0.4))
-    said = hesitation(say, trace)
+def test_the_reading_of_a_sentence_names_its_least_sure_step_and_what_is_certain_without_signs():
+    sure = random_trace(SOURCE, TARGET)
+    said = hesitation(say, with_row(sure, 4, 0.4, ("왓", "왔"), (0.55, 0.4)))
     assert all(each in said for each in ("5단계", "‘왔’ 자에 준 확률이 0.400", "‘왓’ 자 0.550"))
-
-
-def test_what_is_as_good_as_certain_is_said_without_signs():
-    trace = with_row(random_trace(SOURCE, TARGET), 1, 0.9999, ("객", "갱"), (0.9999, 0.0001))
-    said = choice(say, trace, 1)
+    assert "거의 망설이지 않았습니다" in hesitation(say, sure)
+    said = choice(say, with_row(sure, 1, 0.9999, ("객", "갱"), (0.9999, 0.0001)), 1)
     assert "확률이 0.999를 넘고(로그 오즈 +9.2), 다른 후보는 모두 0.001 미만입니다" in said
     assert ">" not in said and "<" not in said
 
@@ -149,10 +140,6 @@ def test_another_step_tells_its_own_numbers(open_app):
     assert "2단계: ‘객’ 자에 준 확률은" in begin
     assert second == begin  # the step of the character in question
     assert "4단계: 빈칸(␣) 자리에 준 확률은" in fourth
-
-
-def test_a_sentence_without_hesitation_is_called_so():
-    assert "거의 망설이지 않았습니다" in hesitation(say, random_trace(SOURCE, TARGET))
 
 
 def shown(source=SOURCE, **settings: str) -> AppTest:
@@ -172,13 +159,10 @@ def test_the_player_begins_where_the_link_says_else_at_the_change(edit, step, ex
     assert sent(shown(edit=edit, step=step))["step"] == expected
 
 
-def test_a_sentence_without_changes_begins_at_its_first_step():
-    assert sent(shown("그대로"))["step"] == 1
-
-
 def test_a_step_of_the_link_does_not_hold_for_another_change():
     app = shown(edit="1", step="6")
     assert sent(app.run())["step"] == 6
     app.session_state["view"]["edit"] = "2"
     assert sent(app.run())["step"] == 5
     assert app.session_state["view"]["step"] == ""
+    assert sent(shown("그대로"))["step"] == 1  # without changes

@@ -11,7 +11,6 @@ from tests.planted import RIGHT, WRONG
 from tests.ui.screen import figure, html, setting, told
 from tests.ui.view_script import state
 from ui.classroom import follow
-from ui.shell.settings import defaults
 from ui.views import teach
 from ui.wording import table
 
@@ -47,22 +46,18 @@ def test_a_pair_that_cannot_be_taught_is_explained(open_laboratory, pair, reason
     assert warnings(open_laboratory("teach", taught=pair)) == [expected]
 
 
-def test_unlearned_taught_again_cleared_and_an_example(open_laboratory):
+def test_unlearned_taught_again_and_cleared(open_laboratory):
     app = open_laboratory("teach", taught="나다→나라")
+    rows = figure(app, "teach")["layout"]["yaxis"]["ticktext"]
+    assert rows[-1].startswith("가르친 문장 1개") or rows[0].startswith("가르친 문장 1개")
     app = app.button(key="teach_unlearn").click().run()
-    assert (
-        setting(app, "taught_strength") == "0" and app.button(key="teach_unlearn").label == KO["teach_again"]
-    )
+    assert setting(app, "taught_strength") == "0"
+    assert app.button(key="teach_unlearn").label == KO["teach_again"]
     assert KO["teach_unlearned"] in html(app)
     app = app.button(key="teach_unlearn").click().run()
     assert setting(app, "taught_strength") == "100"
     app = app.button(key="teach_clear").click().run()
     assert setting(app, "taught") == "" and app.button(key="teach_clear").disabled
-
-
-def test_the_picture_has_the_shares_before_and_after(open_laboratory):
-    rows = figure(open_laboratory("teach", taught="나다→나라"), "teach")["layout"]["yaxis"]["ticktext"]
-    assert rows[-1].startswith("가르친 문장 1개") or rows[0].startswith("가르친 문장 1개")
 
 
 @pytest.mark.parametrize("text", ["", "→", "→\n→", "가", "가→나→다", "가→나\n" * 20, "<b>→</b>", "가" * 5000])
@@ -102,7 +97,3 @@ def test_an_outcome_is_told_in_counts(settings, monkeypatch):
     assert component == "plot"
     before, after = (each["x"] for each in figure["data"][1:3])
     assert list(before) == pytest.approx([0, 0, 90]) and list(after) == pytest.approx([100, 200 / 3, 80])
-
-
-def test_the_first_pair_is_an_example_that_a_link_need_not_name():
-    assert defaults()["taught"] == "→".join(teach.EXAMPLES[0])

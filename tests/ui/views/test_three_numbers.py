@@ -1,5 +1,6 @@
 """Looked, wrote, mattered: the line below the text and the views that it leads to tell the same numbers."""
 
+from copy import copy
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,7 +9,6 @@ import pytest
 
 from engine import questions
 from engine.question import Edit
-from model import Corrector
 from model.analysis.ablation import everyday_pairs
 from model.analysis.claims import RESTORED, SCORE
 from model.analysis.contributions import CROSS, REFERENCE, Named, ThreeNumbers, head_that_matters
@@ -16,6 +16,7 @@ from model.analysis.counterfactuals import can_write
 from model.analysis.edits import attention_of_change
 from model.trace.interventions import Head
 from model.trace.trace import Selection
+from tests.conftest import asked_here
 from tests.planted import RIGHT, WRONG
 from tests.ui.screen import ask, chosen, figure, html, keys, setting
 from ui.sentence.state import SentenceState
@@ -50,28 +51,19 @@ EDITS = (
 KO = table("ko")
 
 
-class Asking:
-    """The shipped network, asked in this process."""
-
-    def __init__(self, corrector: Corrector):
-        self.corrector, self.config = corrector, corrector.config
-
-    def ask(self, question, *arguments, **named):
-        return question(self.corrector, *arguments, **named)
-
-    def known(self, question, *arguments, **named):
-        """The last round, of many passes along a path, is not known."""
-        return self.ask(question, *arguments, **named) if arguments[-1] < len(questions.ROUNDS) - 1 else None
-
-
 @pytest.fixture(scope="module")
 def asking(shipped):
-    return Asking(shipped)
+    """The shipped network, asked in this process. The last round, of many passes along a path, is not
+    known."""
+    corrector = asked_here(copy(shipped))
+    may_know = lambda arguments: arguments[-1] < len(questions.ROUNDS) - 1
+    corrector.known = lambda question, *asked: corrector.ask(question, *asked) if may_know(asked) else None
+    return corrector
 
 
-def state_of(asking: Asking, text: str, asked: int = 0) -> SentenceState:
+def state_of(asking, text: str, asked: int = 0) -> SentenceState:
     """The first change of a sentence in focus, and of its characters the one that is ``asked`` about."""
-    (sentence,) = asking.corrector.correct(text).sentences
+    (sentence,) = asking.correct(text).sentences
     change = replace(sentence.changes[0], asked=asked)
     return SentenceState(asking, sentence, sentence.trace, Selection(CROSS), change, "light")
 
@@ -129,7 +121,7 @@ def test_a_probability_names_its_character_and_what_stands_before_it(asking, set
 
 OUTSIDE = "생각읃 해 봤다."  # a syllable that the vocabulary lacks
 SENTENCES = ("나는 책을 일거요.", "문을 다드세요.", "그게 아니예요.", "오랫만에 왔어요.", OUTSIDE)
-EACH, SOME = 1, 10  # of the questions: those that the slow views are asked, too
+EACH, SOME = 1, 40  # of the questions: those that the slow views are asked, too
 ASKED_VIEWS = {
     EACH: "heatmap lines steps edits wrote decided numbers predict without sources replace fork patched why",
     SOME: "circuit receipts teach",
@@ -146,7 +138,7 @@ def test_fifty_questions_are_the_same_ones_in_every_view(asking, settings):
     """Those about the other characters of a change, too."""
     asked = 0
     for text in dict.fromkeys([*EDITS, *SENTENCES, *(wrong for wrong, _ in everyday_pairs())]):
-        (sentence,) = asking.corrector.correct(text).sentences
+        (sentence,) = asking.correct(text).sentences
         for number in range(len(sentence.changes[0].questions) if sentence.changes else 0):
             state = state_of(asking, text, number)
             effects = heads_off._effects(state, {"off": "zero"})
@@ -159,7 +151,7 @@ def test_fifty_questions_are_the_same_ones_in_every_view(asking, settings):
             instead = effects.contrast.instead_token
             candidate = fork._candidates(state, state.asked_row)[0]
             assert candidate == instead or (text, instead) == (OUTSIDE, "<outside>"), text
-            assert can_write(asking.corrector, candidate), text
+            assert can_write(asking, candidate), text
             before, _ = heads_off._verdict(state, {"off": "zero"}, ())
             assert before.probability == pytest.approx(effects.observed_fix, abs=1e-5), text
             patched = patching._patched(state, PATCHED)
@@ -223,21 +215,22 @@ def test_a_minus_is_explained(amount, tells):
     assert (KO["three_minus"] in why(state, found)) == tells
 
 
-def test_the_line_leads_to_each_view(open_app, correctors, planted_circuit):
+def test_the_line_says_its_question_and_leads_to_each_view_and_tiles_tell_what_is_written_without_them(
+    open_app, correctors, planted_circuit
+):
     correctors["transformer"] = planted_circuit
     assert "three_wrote" not in keys(open_app(sentence=WRONG))  # no change is chosen
     app = open_app(sentence=WRONG, edit="1")
     assert f"{KO['three_wrote']} " in app.button(key="three_wrote").label
     assert 'class="note three"' in html(app)
-    app.button(key="three_mattered").click().run()
-    assert setting(app, "experiment") == "sources"
-
-
-def test_the_line_says_which_question_all_views_answer(open_app, correctors, planted_circuit):
-    correctors["transformer"] = planted_circuit
-    app = open_app(sentence=WRONG, edit="1")
     assert f'<p class="asked">{KO["asked_written"].format(token="먹")}</p>' in html(app)
     assert not [each for each in app.button if str(each.key).startswith("ask_")]  # it has no other question
+    spec = figure(app, "overview")
+    told = [text for text in spec["data"][1]["text"] if KO["overview_without"].split(":")[0] in text]
+    squares = [each for each in spec["layout"]["shapes"] if "fillcolor" in each]
+    assert len(told) == len(squares) == 2
+    app.button(key="three_mattered").click().run()
+    assert setting(app, "experiment") == "sources"
 
 
 def test_a_pressed_word_opens_the_map_of_the_head_that_matters_and_a_link_does_not(
@@ -258,12 +251,3 @@ def test_a_pressed_word_opens_the_map_of_the_head_that_matters_and_a_link_does_n
     app = open_app(sentence=WRONG, **elsewhere)
     app.session_state[OPENED] = elsewhere  # one that another word had opened gives way
     assert chosen(ask(app, "choose", 0), "kind", "layer", "head") == opened
-
-
-def test_tiles_tell_what_is_written_without_their_head(open_app, correctors, planted_circuit):
-    correctors["transformer"] = planted_circuit
-    app = open_app(sentence=WRONG, edit="1")
-    spec = figure(app, "overview")
-    told = [text for text in spec["data"][1]["text"] if KO["overview_without"].split(":")[0] in text]
-    squares = [each for each in spec["layout"]["shapes"] if "fillcolor" in each]
-    assert len(told) == len(squares) == 2

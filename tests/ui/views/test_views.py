@@ -23,7 +23,7 @@ from tests.ui.hostile import TEXTS
 from tests.ui.view_script import state
 from ui.sentence.state import SentenceState
 from ui.shell import controls
-from ui.shell.settings import Choice, Text, defaults
+from ui.shell.settings import Text, defaults
 from ui.views import EXPERIMENTS, VIEWS, heatmap
 from ui.views import view as view_module
 from ui.views.view import missing_text, needs_activations
@@ -59,22 +59,6 @@ def sentences(said: str) -> int:
     return len(re.findall(r"(?<!\bno)[.?!](?=\s|\)|$)", said))
 
 
-def test_views_have_names_and_texts_of_their_own():
-    names = [view.name for view in ALL]
-    assert len(set(names)) == len(names)
-    for language in LANGUAGES:
-        assert {f"view_{name}" for name in names} <= table(language).keys()
-
-
-def test_every_option_of_a_view_has_a_label_in_every_language():
-    for view in ALL:
-        for setting in (*view.options, *(each for each in view.drawn if isinstance(each, Choice))):
-            wanted = {f"{setting.name}_label"}
-            wanted |= {f"{setting.name}_{option}" for option in getattr(setting, "options", ())}
-            for language in LANGUAGES:
-                assert wanted <= table(language).keys()
-
-
 @pytest.mark.parametrize("view", [view for view in ALL if view.name != "numbers"], ids=lambda view: view.name)
 def test_every_view_says_one_thing_about_every_sentence(view, settings):
     for language in LANGUAGES:
@@ -108,14 +92,6 @@ def test_a_heatmap_is_always_the_same_and_counts_its_cells_for_the_page():
         assert meta["extent"] == max(len(shown.trace.source_tokens), len(shown.trace.target_tokens))
 
 
-def test_heads_that_a_view_frames_exist():
-    for shown in states():
-        for view in ALL:
-            for layer, head in view.framed(shown) if view.framed else ():
-                assert 0 <= layer < shown.trace.num_layers
-                assert 0 <= head < shown.trace.num_heads
-
-
 SELECTIONS = (
     Selection("encoder_attention", 0, 1),
     Selection("cross_attention", 0, 1),
@@ -146,9 +122,18 @@ def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose(view, pl
         assert len(different) > 1
 
 
-def lens_that_can(*known: Question, kinds: tuple[str, ...] = ("cross_attention",)) -> SimpleNamespace:
-    trace = SimpleNamespace(kinds=kinds)
-    return SimpleNamespace(can=known.__contains__, corrects=True, places_known=True, trace=trace)
+@pytest.mark.parametrize("question", [questions.activation_patching, questions.verified_explanation])
+def test_tokens_that_are_no_characters_are_told_apart_from_no_stream(question):
+    def lacking(*known: Question, kinds: tuple[str, ...] = ("cross_attention",)) -> str | None:
+        about = {"corrects": True, "places_known": True, "trace": SimpleNamespace(kinds=kinds)}
+        return needs_activations(question)(SimpleNamespace(can=known.__contains__, **about))
+
+    assert lacking(questions.direct_logit_attribution, question) is None
+    assert lacking(questions.direct_logit_attribution) == "lacks_characters"
+    assert lacking() == "lacks_residual"
+    assert lacking(question, kinds=("decoder_attention",)) == "lacks_source"
+    assert "single characters" in table("en")["lacks_characters"]
+    assert "글자 하나가 토큰 하나" in table("ko")["lacks_characters"]
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
@@ -159,14 +144,3 @@ def test_what_keeps_the_stream_from_being_known_is_told_in_the_page_s_language(k
     said, texts = missing_text(state, "lacks_residual"), table(language)
     assert said.startswith(texts["lacks_residual"]) and said.endswith(texts[f"no_stream_{kind}"])
     assert missing_text(state, "lacks_places") == texts["lacks_places"]
-
-
-@pytest.mark.parametrize("question", [questions.activation_patching, questions.verified_explanation])
-def test_tokens_that_are_no_characters_are_told_apart_from_no_stream(question):
-    lacks = needs_activations(question)
-    assert lacks(lens_that_can(questions.direct_logit_attribution, question)) is None
-    assert lacks(lens_that_can(questions.direct_logit_attribution)) == "lacks_characters"
-    assert lacks(lens_that_can()) == "lacks_residual"
-    assert lacks(lens_that_can(question, kinds=("decoder_attention",))) == "lacks_source"
-    assert "single characters" in table("en")["lacks_characters"]
-    assert "글자 하나가 토큰 하나" in table("ko")["lacks_characters"]

@@ -76,11 +76,12 @@ def waiting(correctors, monkeypatch):
     return model
 
 
-def test_a_page_waits_for_the_model_visibly(open_app, waiting):
+def test_a_page_waits_for_the_model_visibly_and_names_each_stage(open_app, waiting):
     app = open_app(sentence=OTHER)
-    (text,) = progress(app)
-    assert text.startswith(said("library"))
-    assert not figures(app)
+    for stage in STAGES_SHOWN:
+        waiting.stage = stage
+        (text,) = progress(app.run())
+        assert text.startswith(said(stage)) and not figures(app)
     waiting.stage = "ready"
     app.run()
     assert not progress(app)
@@ -89,18 +90,9 @@ def test_a_page_waits_for_the_model_visibly(open_app, waiting):
     assert app.session_state["view"]["sentence"] == OTHER
 
 
-class Opening(Waiting):
-    """A model that is ready when it is asked the third time."""
-
-    times = 0
-
-    def prepare(self) -> Progress:
-        self.times += 1
-        return Progress("ready" if self.times == 3 else "weights")
-
-
 def test_a_model_that_is_ready_in_a_moment_is_waited_for(monkeypatch):
-    model = Opening()
+    model, stages = Waiting(), iter(("weights", "weights", "ready", "weights"))
+    model.prepare = lambda: Progress(next(stages))
     monkeypatch.setattr(loaders, "open_corrector", lambda path: model)
     assert loaders.load_corrector("a folder") is model
     monkeypatch.setattr(loaders, "SOON", -1.0)
@@ -121,13 +113,6 @@ def test_a_model_that_takes_some_seconds_is_waited_for_in_the_same_run(open_app,
     app = open_app(sentence=OTHER)
     assert not progress(app)
     assert figures(app) == ["overview", "heatmap"]
-
-
-def test_every_stage_is_named(open_app, waiting):
-    for stage in STAGES_SHOWN:
-        waiting.stage = stage
-        (text,) = progress(open_app())
-        assert text.startswith(said(stage))
 
 
 @pytest.mark.parametrize("page", PAGES_THAT_NEED_THE_MODEL)

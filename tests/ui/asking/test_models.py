@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.records import version_on_disk
 from model.stored.folder import VOCABULARY_FILE, read_entry
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
@@ -54,12 +53,9 @@ def test_a_model_that_cannot_be_used_is_named_with_its_reason_but_not_offered(op
     assert len(app.selectbox(key="control_model").options) == 2
     told = KO["model_unusable"].format(name="half", reason="weights.npz &lt;b&gt;is&lt;/b&gt; missing")
     assert told in html(app)
-
-
-def test_a_single_model_asks_nothing(open_app, entries):
-    del entries[1]
+    del entries[1:]
     app = open_popover(open_app(), "settings")
-    assert app.select_slider and not app.selectbox
+    assert app.select_slider and not app.selectbox  # there is nothing to choose
 
 
 @pytest.mark.parametrize("name", models.NAMED)
@@ -84,7 +80,3 @@ def test_the_list_follows_the_disk_and_opens_only_what_changed(tmp_path, tiny_fo
     (tmp_path / "one" / VOCABULARY_FILE).unlink()
     assert VOCABULARY_FILE in loaders.list_entries()[0].problem
     assert opened == ["one", "two", "one"]
-
-
-def test_a_folder_that_is_gone_has_no_version(tmp_path):
-    assert version_on_disk(tmp_path / "gone") == ()

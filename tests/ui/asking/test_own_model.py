@@ -59,21 +59,15 @@ def test_it_is_the_chosen_model_and_is_drawn(open_own):
 
 
 @pytest.mark.parametrize("kind", SHAPES)
-def test_each_kind_offers_its_own_layers_and_heads(open_own, kind):
-    app = open_own(kind=kind)
-    layers, heads = SHAPES[kind]
+def test_every_view_shows_it_or_says_why_not_and_offers_the_layers_and_heads_of_the_kind(open_own, kind):
+    app = open_own(kind=kind, layer="3")
     offered = {each.key: len(each.options) - 1 for each in app.segmented_control}
-    assert offered.get("control_layer", 1) == layers
-    assert offered["control_head"] == heads
-
-
-@pytest.mark.parametrize("view", [view.name for view in VIEWS])
-@pytest.mark.parametrize("kind", SHAPES)
-def test_every_view_shows_it_or_says_why_not(open_own, view, kind):
-    app = open_own(view=view, kind=kind, layer="3")
-    assert (EN["lacks_projections"] in html(app)) == (view == "numbers")
-    assert told(app)
-    assert not messages(app)
+    assert (offered.get("control_layer", 1), offered["control_head"]) == SHAPES[kind]
+    for view in VIEWS:
+        app.session_state["view"]["view"] = view.name
+        app.run()
+        assert (EN["lacks_projections"] in html(app)) == (view.name == "numbers")
+        assert told(app) and not messages(app)
 
 
 @pytest.mark.parametrize(("view", "name"), [("wrote", "wrote_map"), ("decided", "decided_grid")])
@@ -83,11 +77,15 @@ def test_a_decoder_alone_has_attribution_and_lens(open_own, view, name):
     assert EN["lacks_residual"] not in told(app) and name in figures(app)
 
 
-def test_a_change_is_found_among_the_pieces(open_own):
-    app = open_own(view="edits", edit="1")
+def test_a_change_is_found_among_the_pieces_and_taken_back_asks_for_another_trace(open_own):
+    app = open_own(view="edits", edit="1", kind="cross_attention", layer="1", head="1")
     assert "edits_bars" in figures(app)
     card = component(app, "correction")["proposals"]["0"]
     assert card["sure"] == "The model does not say how sure it is."
+    app.session_state["view"]["view"] = "heatmap"
+    before = numbers(app.run())
+    send(app, "correction", "asked", {"what": "reject", "number": 0})
+    assert numbers(app).shape != before.shape or not np.array_equal(numbers(app), before)
 
 
 def test_words_and_the_copy_are_taken_from_the_text(open_own):
@@ -99,27 +97,23 @@ def test_words_and_the_copy_are_taken_from_the_text(open_own):
     np.testing.assert_allclose(numbers(same), weights - np.eye(len(weights)), atol=1e-6)
 
 
-def test_a_change_that_is_taken_back_asks_for_another_trace(open_own):
-    app = open_own(kind="cross_attention", layer="1", head="1")
-    before = numbers(app)
-    send(app, "correction", "asked", {"what": "reject", "number": 0})
-    assert numbers(app).shape != before.shape or not np.array_equal(numbers(app), before)
-
-
-@pytest.mark.parametrize("view", [view.name for view in VIEWS])
-def test_a_bare_trace_is_shown_and_what_it_lacks_is_said(open_own, view):
-    app = open_own(BARE, view=view)
+def test_a_bare_trace_is_shown_and_taken_along_and_what_it_lacks_is_said(open_own):
+    app = open_own(BARE)
+    expected = Bare().trace(WRONG, RIGHT).encoder_attention[0].mean(axis=0)
+    np.testing.assert_allclose(numbers(app), expected, atol=1e-6)
     lacking = {
         "steps": "lacks_probabilities",
         "edits": "lacks_cross_attention",
         "predict": "lacks_cross_attention",
         "numbers": "lacks_projections",
     }
-    assert (told(app).find(EN[lacking[view]]) > 0) if view in lacking else figures(app) or view == "lines"
-    assert EN["lacks_probabilities"] in html(app)
-    if view == "heatmap":
-        expected = Bare().trace(WRONG, RIGHT).encoder_attention[0].mean(axis=0)
-        np.testing.assert_allclose(numbers(app), expected, atol=1e-6)
+    for view in VIEWS:
+        app.session_state["view"]["view"] = name = view.name
+        app.run()
+        assert told(app).find(EN[lacking[name]]) > 0 if name in lacking else figures(app) or name == "lines"
+        assert EN["lacks_probabilities"] in html(app)
+    for own in (SPELLER, BARE):
+        assert open_popover(open_own(own), "taking").get("download_button")
 
 
 @pytest.mark.parametrize("name", ["nonsense", "tests.own_model:unusable"])
@@ -168,11 +162,6 @@ def test_the_laboratory_works_where_it_does(open_own):
         lacks = lacking(view)
         assert not messages(app)
         assert (EN[lacks] in told(app)) if lacks else len(figures(app)) >= 2, view.name
-
-
-def test_everything_can_be_taken_along(open_own):
-    for name in (SPELLER, BARE):
-        assert open_popover(open_own(name), "taking").get("download_button")
 
 
 def test_a_model_that_translates_corrects_nothing(open_own):

@@ -215,27 +215,24 @@ def test_a_typed_half_of_a_character_breaks_no_file(kind):
     take_away.to_npz(state)
 
 
-def test_the_link_of_a_view_opens_the_same_view(open_app):
+def test_the_app_offers_the_page_every_data_format_and_a_link_to_the_same_view(open_app, monkeypatch):
+    monkeypatch.setattr(take_away, "holds", lambda fingerprint: False)  # "alive" needs a file made by hand
     app = open_popover(open_app(lang="en", kind="encoder_attention", sentence="고갱", head="2"), "taking")
+    labels = [button.proto.label for button in app.get("download_button")]
+    say = partial(take_away.say_in, "en")
+    assert {"csv", "json", "npz", "trace"} <= take_away.FILES.keys()
+    assert labels == [say(f"take_away_{name}") for name in ("html", *take_away.FILES)]
     (link,) = map(unescape, re.findall(r'class="link"><a href="([^"]+)"', written(app)))
     told = dict(parse_qsl(link.partition("?")[2]))
     assert told == {"lang": "en", "kind": "encoder_attention", "sentence": "고갱", "head": "2"}
 
 
-def test_the_app_offers_the_page_and_every_data_format(open_app, monkeypatch):
-    monkeypatch.setattr(take_away, "holds", lambda fingerprint: False)  # "alive" needs a file made by hand
-    app = open_popover(open_app(sentence="고갱"), "taking")
-    labels = [button.proto.label for button in app.get("download_button")]
-    assert {"csv", "json", "npz", "trace"} <= take_away.FILES.keys()
-    assert labels == [SAY(f"take_away_{name}") for name in ("html", *take_away.FILES)]
-
-
 def test_offering_files_changes_no_setting(open_app):
+    app = open_app(sentence="고갱", **dict.fromkeys(("heads", "cell", "step"), TEXTS[0]))
     for view in VIEWS:
-        app = open_app(sentence="고갱", view=view.name, **dict.fromkeys(("heads", "cell", "step"), TEXTS[0]))
-        before = dict(app.session_state["view"])
-        open_popover(app, "taking")
-        assert app.session_state["view"] == before
+        app.session_state["view"]["view"] = view.name
+        before = dict(app.run().session_state["view"])
+        assert open_popover(app, "taking").session_state["view"] == before
 
 
 @pytest.mark.parametrize("model", [own_model.Speller(), own_model.Bare()], ids=["speller", "bare"])

@@ -25,19 +25,19 @@ def session(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("view", "names"),
+    ("view", "language", "names"),
     [
-        (patching.VIEW, {"patched"}),
-        (circuit.VIEW, {"circuit_graph", "circuit_growth", "circuit_checks"}),
-        (attention_score.VIEW, {"why_query", "why_key", "why_without"}),
-        (claims.VIEW, {"receipts"}),
-        (logit_attribution.VIEW, {"wrote", "wrote_map"}),
-        (logit_lens.VIEW, {"decided_grid", "decided_curve", "decided_jamo"}),
+        (patching.VIEW, "ko", {"patched"}),
+        (circuit.VIEW, "en", {"circuit_graph", "circuit_growth", "circuit_checks"}),
+        (attention_score.VIEW, "ko", {"why_query", "why_key", "why_without"}),
+        (claims.VIEW, "ko", {"receipts"}),
+        (claims.VIEW, "en", {"receipts"}),
+        (logit_attribution.VIEW, "ko", {"wrote", "wrote_map"}),
+        (logit_lens.VIEW, "en", {"decided_grid", "decided_curve", "decided_jamo"}),
     ],
     ids=lambda each: getattr(each, "name", ""),
 )
-@pytest.mark.parametrize("language", ["ko", "en"])
-def test_the_file_has_all_pictures_of_the_open_view(view, names, language, planted_writer):
+def test_the_file_has_all_pictures_of_the_open_view(view, language, names, planted_writer):
     st.session_state["view"]["lang"] = language
     sentence = planted_writer.correct(WRONG).sentences[0]
     selection = Selection(CODA.kind, CODA.layer, CODA.head)

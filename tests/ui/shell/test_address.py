@@ -67,34 +67,22 @@ def test_what_differs_from_the_defaults_is_told(open_app):
     assert told(app).keys() == defaults().keys()
 
 
-def test_back_takes_over_the_settings_of_the_address(open_app, go_back):
-    app = open_app(sentence=SENTENCE, layer="2", cell="1,1")
+def test_back_takes_over_the_settings_of_the_address_and_says_which_one_it_answers(open_app, go_back):
+    """The browser leaves answers alone that were on their way before its visitor pressed Back."""
+    app = open_app(sentence=SENTENCE, layer="2", cell="1,1", lang="en")
+    assert component(app, "address_bar")["followed"] == {"times": 0, "query": ""}
     app.segmented_control(key="control_view").set_value("lines").run()
     go_back(app, sentence=SENTENCE, layer="1")
     assert chosen(app, "view", "layer", "cell") == ("heatmap", "1", "")
     assert component(app, "live_text")["revision"] == 0  # the text is the same: the area is left alone
-
-
-def test_back_to_another_sentence_fills_the_text_area(open_app, go_back):
-    app = open_app(sentence=SENTENCE)
+    query = urlencode({"sentence": SENTENCE, "layer": "1"})
+    app.segmented_control(key="control_view").set_value("lines").run()
+    assert component(app, "address_bar")["followed"] == {"times": 1, "query": query}
     go_back(app, sentence="갱")
     area = component(app, "live_text")
     assert area["text"] == setting(app, "sentence") == "갱" and area["revision"] > 0
-
-
-def test_back_to_an_empty_address_is_the_beginning(open_app, go_back):
-    app = open_app(sentence="갱", view="steps", lang="en")
     go_back(app)
     assert app.session_state["view"] == defaults() | {"lang": "en"}  # the visitor's, not the picture's
-
-
-def test_the_answer_to_back_says_which_one_it_answers(open_app, go_back):
-    """The browser leaves answers alone that were on their way before its visitor pressed Back."""
-    app = open_app(sentence="갱")
-    assert component(app, "address_bar")["followed"] == {"times": 0, "query": ""}
-    go_back(app, layer="1")
-    app.segmented_control(key="control_view").set_value("lines").run()
-    assert component(app, "address_bar")["followed"] == {"times": 1, "query": "layer=1"}
 
 
 def test_back_to_another_page_brings_the_settings_along(open_app, go_back):
@@ -157,17 +145,17 @@ def test_links_that_leave_settings_out_mean_what_they_meant():
     assert defaults().items() >= given.items()
 
 
-@pytest.mark.parametrize("name", defaults())
-def test_a_link_that_names_a_default_is_one_that_leaves_it_out(name, monkeypatch):
-    monkeypatch.setattr(st, "session_state", {})
-    monkeypatch.setattr(st, "query_params", SimpleNamespace(to_dict=lambda: {name: defaults()[name]}))
-    assert address.get(name) == defaults()[name]
-    assert address.told() == {}
-    address.put(name, "other")
-    assert address.told() == {name: "other"}
-    assert address.told("sentence").keys() == {name, "sentence"}
-    address.reset([name])
-    assert address.told() == {}
+def test_a_link_that_names_a_default_is_one_that_leaves_it_out(monkeypatch):
+    for name, value in defaults().items():
+        monkeypatch.setattr(st, "session_state", {})
+        monkeypatch.setattr(st, "query_params", SimpleNamespace(to_dict=lambda: {name: value}))  # noqa: B023
+        assert address.get(name) == value
+        assert address.told() == {}
+        address.put(name, "other")
+        assert address.told() == {name: "other"}
+        assert address.told("sentence").keys() == {name, "sentence"}
+        address.reset([name])
+        assert address.told() == {}
 
 
 def test_another_text_forgets_what_was_chosen_in_the_one_before(settings):
@@ -190,16 +178,12 @@ def test_a_setting_bound_to_a_change_goes_with_it(settings, monkeypatch):
     assert settings["marks"] == ""
 
 
-def test_hostile_texts_read_as_the_default(settings):
+def test_hostile_texts_read_as_the_default_and_a_setting_that_does_not_exist_is_an_error(settings):
     for text in TEXTS:
         settings.update(layer=text, confidence=text)
         assert address.get_option("layer", ["1", "2"], otherwise="2") == "2"
         assert address.get_share("confidence") is None, text
-
-
-def test_a_setting_that_does_not_exist_is_an_error(settings):
     with pytest.raises(KeyError):
         address.get("nothing")
     with pytest.raises(KeyError, match="nothing"):
         address.put("nothing", "1")
-    assert "nothing" not in settings

@@ -3,9 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.shell import controls, settings
+from ui.shell import controls
 from ui.shell.settings import Choice, Flag, Number, Ordinal
-from ui.views import EXPERIMENTS, VIEWS
 
 CHOICE, FLAG, NUMBER = Choice("shown", ("one", "other")), Flag("on"), Number("mass", 10, 95, start=60, step=5)
 PLACE = Ordinal("step")
@@ -39,17 +38,6 @@ def test_what_an_address_means(setting, text, value):
 
 def test_the_defaults_read_as_themselves():
     assert [each.read(each.default) for each in (CHOICE, FLAG, NUMBER, PLACE)] == ["one", False, 60, None]
-
-
-def test_no_two_settings_have_one_name():
-    found = [
-        *settings.SHARED,
-        *settings.OF_PAGES,
-        *(s for view in (*VIEWS, *EXPERIMENTS) for s in view.settings),
-    ]
-    names = [setting.name for setting in found]
-    assert len(set(names)) == len(names)
-    assert set(names) <= settings.defaults().keys()
 
 
 @pytest.mark.parametrize(

@@ -119,14 +119,28 @@ def test_pictures_do_not_wait_for_ever():
     assert len(order) == 41 and turns._free == 1
 
 
-def test_alone_a_page_goes_on_at_once():
+def test_alone_a_page_goes_on_at_once_and_one_that_raises_gives_its_place_back():
     turns, looked = Turns(), []
     with turns.taken(0.0):
         turns.behind_texts(1.0, lambda: looked.append(1))
         assert turns._free == 0
     assert not looked
-    turns.behind_texts(1.0, lambda: looked.append(1))  # outside of any page
+    with pytest.raises(KeyError), turns.taken(0.0):
+        raise KeyError
+    with turns.taken(0.0), turns.aside():
+        pass
+    with turns.aside():  # outside of any page nobody holds a place
+        turns.behind_texts(1.0, lambda: looked.append(1))
+        assert turns._free == 1
     assert turns._free == 1
+
+
+def test_a_page_that_is_drawn_leaves_no_trace_of_its_turn(open_app):
+    app = open_app()
+    assert told(app)
+    assert "waits_for_text_since" not in app.session_state
+    assert "waits_for_pictures_since" not in app.session_state
+    assert TURNS._free == 1
 
 
 def test_a_page_that_is_ended_while_it_waits_with_its_pictures_leaves_the_queue():
@@ -158,25 +172,6 @@ def test_a_page_that_is_ended_while_it_waits_with_its_pictures_leaves_the_queue(
     assert turns._free == 1
 
 
-def test_a_page_that_raises_gives_its_place_back():
-    turns = Turns()
-    with pytest.raises(KeyError), turns.taken(0.0):
-        raise KeyError
-    with turns.taken(0.0), turns.aside():
-        pass
-    with turns.aside():  # outside of any page nobody holds a place
-        assert turns._free == 1
-    assert turns._free == 1
-
-
-def test_a_page_that_is_drawn_leaves_no_trace_of_its_turn(open_app):
-    app = open_app()
-    assert told(app)
-    assert "waits_for_text_since" not in app.session_state
-    assert "waits_for_pictures_since" not in app.session_state
-    assert TURNS._free == 1
-
-
 @pytest.fixture
 def shown(monkeypatch):
     """What is shown and taken away again; set once something is there."""
@@ -194,28 +189,21 @@ def shown(monkeypatch):
     return events, there
 
 
-def test_slow_work_is_told_until_it_is_done(shown):
+def test_slow_work_is_told_until_it_is_done_or_fails_and_quick_work_is_not(shown, monkeypatch):
     events, there = shown
     with runs.spinner("a moment"):
         assert there.wait(60)
         assert events == ["a moment"]
     assert events == ["a moment", "taken away"]
-
-
-def test_quick_work_is_not_told(shown, monkeypatch):
-    monkeypatch.setattr(runs, "SLOW", 60.0)
-    events, _ = shown
-    with runs.spinner("a moment"):
-        pass
-    assert events == []
-
-
-def test_the_note_goes_where_the_work_fails(shown):
-    events, there = shown
+    there.clear()
     with pytest.raises(ValueError, match="no answer"), runs.spinner("a moment"):
         there.wait(60)
         raise ValueError("no answer")
-    assert events == ["a moment", "taken away"]
+    assert events == ["a moment", "taken away"] * 2
+    monkeypatch.setattr(runs, "SLOW", 60.0)
+    with runs.spinner("a moment"):
+        pass
+    assert len(events) == 4
 
 
 @pytest.fixture

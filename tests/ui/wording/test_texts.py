@@ -47,24 +47,15 @@ def german(tmp_path, monkeypatch):
     texts.own_texts.cache_clear(), texts.table.cache_clear()
 
 
-def test_a_folder_is_all_that_a_language_takes(german):
+def test_a_folder_is_all_that_a_language_takes_and_what_it_lacks_is_said_in_english(german, open_app):
     assert texts.languages() == {"ko": "한국어", "en": "English", "de": "Deutsch"}
-
-
-def test_what_a_language_lacks_is_said_in_english(german):
     assert table("de") == table("en") | german
-
-
-def test_a_page_in_a_third_language(german, open_app):
     app = open_app("model")
     menu(app, "language").click("de").run()
     assert title(app) == "Modell"
     assert menu(app, "pages").options[0] == table("en")["attention_page"]
     assert menu(app, "language").options == ["한국어", "English", "Deutsch"]
-
-
-def test_the_browsers_own_page_has_a_third_language(german):
-    offered = build.texts_of(examples=["liaison"])
+    offered = build.texts_of(examples=["liaison"])  # of the browser's own page
     assert list(offered) == list(LANGUAGES) == ["ko", "en", "de"]
     assert offered["de"]["language_name"] == "Deutsch" and offered["de"].keys() == offered["ko"].keys()
 
@@ -104,16 +95,11 @@ def test_what_a_language_lacks_is_listed_by_file(german):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_language_says_what_korean_does_not(language):
-    assert sorted(own_texts(language).keys() - own_texts("ko").keys()) == []
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_languages_have_the_same_placeholders(language):
+def test_languages_have_texts_of_the_same_keys_and_placeholders_and_none_is_empty(language):
     korean, own = own_texts("ko"), own_texts(language)
-    assert {
-        key: own[key] for key in own.keys() & korean if placeholders(own[key]) != placeholders(korean[key])
-    } == {}
+    assert sorted(own.keys() - korean.keys()) == []
+    assert {key: own[key] for key in own if placeholders(own[key]) != placeholders(korean[key])} == {}
+    assert not [key for key, text in table(language).items() if not text.strip()]
 
 
 OTHER_WORDS = {  # a second Korean word for a thing that has one already -> the one that it has
@@ -139,11 +125,6 @@ OTHER_WORDS = {  # a second Korean word for a thing that has one already -> the 
 def test_one_thing_has_one_word():
     for key, text in own_texts("ko").items():
         assert not [word for word in OTHER_WORDS if word in text], key
-
-
-def test_no_text_is_empty():
-    for language in LANGUAGES:
-        assert not [key for key, text in table(language).items() if not text.strip()]
 
 
 @pytest.mark.parametrize("language", WHOLE)

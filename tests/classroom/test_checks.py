@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from classroom.checks import FEW, MANY, NO, PLANS, WORDS, YES, Facts, alike, plan_of
 from model.analysis.head_effects import HeadEffects
@@ -58,9 +57,13 @@ def answers(plan: str, about: Facts) -> dict[str, str]:
     return {check.kind: check.options[check.right] for check in plan_of(plan, about)}
 
 
-def test_each_plan_has_some_questions():
-    for plan in PLANS:
-        assert 6 <= len(plan_of(plan, facts())) <= 8
+def test_each_plan_has_some_questions_of_which_one_option_is_right_and_the_page_knows_their_texts():
+    found = [check for plan in PLANS for check in plan_of(plan, facts())]
+    assert all(6 <= len(plan_of(plan, facts())) <= 8 for plan in PLANS)
+    for check in found:
+        assert len(set(check.options)) == len(check.options) >= 2, check.kind
+        assert [check.is_right(place) for place in range(len(check.options))].count(True) == 1
+    assert {option for check in found for option in check.options} >= WORDS
 
 
 def test_the_answers_are_those_of_the_pass():
@@ -126,27 +129,6 @@ def test_the_lesson_about_an_answer_asks_whether_what_was_looked_at_mattered():
     assert (about["agrees"], about["left_out"]) == (YES, "거 (3)")
     other = answers("lesson-plan-answer", facts(occlusion=np.array([0, 5, 0, 0, 0, 0], np.float32)))
     assert (other["agrees"], other["left_out"]) == (NO, "머 (2)")
-
-
-def test_another_network_has_other_answers():
-    about = facts()
-    other = replace(
-        about, trace=trace(looks_at=0), occlusion=np.array([0, 5, 0, 0, 0, 0], np.float32), alone=False
-    )
-    assert answers("lesson-plan-laboratory", other)["alone"] == NO
-    assert answers("lesson-plan-laboratory", other)["left_out"] == "머 (2)"
-
-
-@pytest.mark.parametrize("plan", PLANS)
-def test_one_option_is_right_and_none_stands_twice(plan):
-    for check in plan_of(plan, facts()):
-        assert len(set(check.options)) == len(check.options) >= 2, check.kind
-        assert [check.is_right(place) for place in range(len(check.options))].count(True) == 1
-
-
-def test_options_that_are_texts_are_those_that_the_page_knows():
-    options = {option for plan in PLANS for check in plan_of(plan, facts()) for option in check.options}
-    assert options & WORDS == WORDS
 
 
 def test_what_the_network_cannot_be_asked_is_not_asked():

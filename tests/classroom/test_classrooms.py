@@ -61,15 +61,6 @@ def opened(rooms):
 # --- joining and following ---
 
 
-def test_phones_join_by_the_code_alone_and_see_what_the_teacher_shows(rooms, opened):
-    code, key = opened
-    seats = [rooms.join(code) for _ in range(3)]
-    assert len(set(seats)) == 3
-    rooms.show(code, key, "attention", ABOUT)
-    state = rooms.state_of(code, seats[0])
-    assert (state.shown.page, state.shown.settings, state.present) == ("attention", ABOUT, 3)
-
-
 def test_the_version_grows_with_a_change_and_only_with_one(rooms, opened):
     code, key = opened
     rooms.show(code, key, "attention", ABOUT)
@@ -128,27 +119,17 @@ def test_a_code_is_read_whatever_a_person_types_between_its_characters():
 # --- predicting together ---
 
 
-def test_answers_are_counted_and_shown_to_nobody_before_the_reveal(rooms, opened):
+def test_the_last_answer_of_a_seat_counts_once_and_is_shown_to_nobody_before_the_reveal(rooms, opened):
     code, key = opened
     seats = [rooms.join(code) for _ in range(3)]
+    assert len(set(seats)) == 3
     rooms.ask(code, key, Poll("where", ("가", "나", "다"), 2, ABOUT))
-    for seat, chosen in zip(seats, ([0], [0, 2], []), strict=True):
+    for seat, chosen in zip([seats[0], *seats], ([1], [0], [0, 2, 2], []), strict=True):
         rooms.answer(code, seat, 1, chosen)
     state = rooms.state_of(code, seats[1])
     assert (state.answered, state.counts, state.mine) == (2, (), (0, 2))
     rooms.reveal(code, key)
     assert rooms.state_of(code).counts == (2, 0, 1)
-
-
-def test_the_last_answer_of_a_seat_counts_once(rooms, opened):
-    code, key = opened
-    seat = rooms.join(code)
-    rooms.ask(code, key, Poll("where", ("가", "나", "다"), 1, ABOUT))
-    for chosen in ([0], [1], [1], [2, 2], []):
-        rooms.answer(code, seat, 1, chosen)
-    rooms.answer(code, seat, 1, [1])
-    rooms.reveal(code, key)
-    assert (rooms.state_of(code).counts, rooms.state_of(code).answered) == ((0, 1, 0), 1)
 
 
 def test_an_answer_that_comes_too_late_or_to_another_question_is_not_taken(rooms, polled):
@@ -286,24 +267,21 @@ def test_codes_cannot_be_guessed_quickly_and_those_who_have_a_seat_keep_it(rooms
 # --- it stays small ---
 
 
-def test_a_thousand_join_and_one_more_is_told_that_it_is_full(rooms, opened):
-    code, _ = opened
+def test_a_thousand_join_and_seats_that_left_long_ago_make_room_and_those_that_answered_do_not(
+    rooms, polled, clock
+):
+    code, _, first = polled
     begun = time.monotonic()
-    seats = [rooms.join(code) for _ in range(MOST_SEATS)]
+    seats = [first, *(rooms.join(code) for _ in range(MOST_SEATS - 1))]
     with pytest.raises(FullError):
         rooms.join(code)
     assert rooms.join(code, seats[7]) == seats[7]
     assert rooms.state_of(code).present == MOST_SEATS
     assert time.monotonic() - begun < 5
-
-
-def test_seats_that_left_long_ago_make_room_and_those_that_answered_do_not(rooms, polled, clock):
-    code, _, seat = polled
-    seats = [seat, *(rooms.join(code) for _ in range(MOST_SEATS - 1))]
     for seat in seats[1:]:
         rooms.answer(code, seat, 1, [0])
     clock.now += 1000
-    assert rooms.join(code) != seats[0]
+    assert rooms.join(code) != first
     with pytest.raises(FullError):
         rooms.join(code)
 

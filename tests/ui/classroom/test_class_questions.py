@@ -4,13 +4,13 @@ lesson."""
 import csv
 import io
 import json
+from copy import copy
 from urllib.parse import parse_qsl
 
 import pytest
 
 from classroom.checks import PLANS, plan_of
 from classroom.classroom import AFTER, BEFORE
-from model import Corrector
 from model.text.tokenizer import VISIBLE_SPACE
 from model.trace.interventions import Head
 from tests.conftest import asked_here
@@ -44,49 +44,34 @@ def taught(teach, opened):
 
 
 def test_the_class_predicts_and_its_answers_stand_beside_the_network_in_one_picture(open_app, rooms, taught):
+    """One who is alone asks and answers; what a teacher touches for a class to see is no answer of it."""
     teacher, code = taught
-    teacher = press(teacher, "class_kind_where")
+    teacher = touch(press(teacher, "class_kind_where"), "class_answer_1", [0])
     assert rooms.state_of(code).poll.about == SHOWN
+    assert rooms.state_of(code).answered == 1
     phone = open_app("classroom", **{"class": code})
+    assert KO["class_count_answered"].partition("·")[2].format(count=1, answered=0) in html(teacher.run())
     telling = ("class_reveal", "class_plot", "class_lines")  # before the reveal nothing gives the answer away
     assert not [each for each in components(phone) if each.startswith(telling)] and "<ins>" not in html(phone)
-    phone = touch(phone, "class_answer_1", [0, 3])
+    phone = touch(phone, "class_answer_1", [0, 1, 2, 3])  # more than allowed push out the oldest
     assert rooms.state_of(code).answered == 1
     assert "class_reveal" not in components(phone.run())
-    teacher = press(teacher, "class_reveal_now")
+    teacher = press(teacher.run(), "class_reveal_now")
     for app in (teacher, phone.run()):
         drawn = json.loads(component(app, "class_reveal")["spec"])
         assert [trace["type"] for trace in drawn["data"]] == ["bar"] * len(drawn["data"])
         assert len(drawn["data"]) >= 2  # the class, and the network
-    assert rooms.state_of(code).counts[0] == rooms.state_of(code).counts[3] == 1
+        assert KO["class_row_class"].format(count=1) in str(drawn)
+    assert rooms.state_of(code).counts[:4] == (0, 1, 1, 1)
     press(teacher, "class_stop")
     assert rooms.state_of(code).poll is None
 
 
-def test_one_who_is_alone_asks_and_answers(rooms, taught):
-    teacher, code = taught
-    teacher = touch(press(teacher, "class_kind_where"), "class_answer_1", [0])
-    assert rooms.state_of(code).answered == 1
-    teacher = press(teacher, "class_reveal_now")
-    assert "class_reveal" in components(teacher)
-
-
-def test_what_the_teacher_touches_for_the_class_to_see_is_no_answer_of_the_class(open_app, rooms, taught):
-    teacher, code = taught
-    teacher = press(teacher, "class_kind_where")
-    phone = open_app("classroom", **{"class": code})
-    touch(teacher, "class_answer_1", [0])
-    assert KO["class_count_answered"].partition("·")[2].format(count=1, answered=0) in html(teacher.run())
-    touch(phone, "class_answer_1", [3])
-    teacher = press(teacher.run(), "class_reveal_now")
-    drawn = json.loads(component(teacher, "class_reveal")["spec"])
-    assert KO["class_row_class"].format(count=1) in str(drawn)
-    assert rooms.state_of(code).counts[0] == 0
-
-
-def test_this_head_is_the_one_that_is_switched_off_on_the_screen(open_app, teach, rooms, correctors, opened):
+def test_this_head_is_the_one_that_is_switched_off_on_the_screen(
+    open_app, teach, rooms, correctors, opened, shipped
+):
     """About the shipped network, whose most attentive head is another one."""
-    correctors["transformer"] = asked_here(Corrector.load())
+    correctors["transformer"] = asked_here(copy(shipped))
     (link,) = [step.link for step in lessons.plans("ko")["50"] if "switched_off=" in step.link]
     page, _, query = link.partition("?")
     rooms.show(*opened, page, tuple(parse_qsl(query)))
@@ -95,15 +80,6 @@ def test_this_head_is_the_one_that_is_switched_off_on_the_screen(open_app, teach
     asked = f"{head_name(Head(kind, int(layer) - 1, int(head) - 1))} 헤드를 끄고 써도"
     for app in (teacher, open_app("classroom", **{"class": opened[0]})):
         assert asked in html(app)
-
-
-def test_more_touches_than_allowed_push_out_the_oldest(open_app, rooms, taught):
-    press(taught[0], "class_kind_where")
-    phone = open_app("classroom", **{"class": taught[1]})
-    touch(phone, "class_answer_1", [0, 1, 2, 3])
-    assert rooms.state_of(taught[1]).answered == 1
-    press(taught[0].run(), "class_reveal_now")
-    assert sum(map(bool, rooms.state_of(taught[1]).counts)) == 3
 
 
 def test_what_cannot_be_asked_says_why(teach, rooms, opened):
@@ -128,6 +104,9 @@ def test_questions_before_and_after_the_lesson_reach_the_teacher_as_counts_witho
     phone = touch(phone, f"class_check_{quiz.number}_{BEFORE}_0", 0)
     told = lambda: (KO["class_check_right"] in html(phone), 'class="class-hint"' in html(phone))
     assert told() == (False, False)  # before the lesson nothing is given away
+    assert KO["class_check_picked"].split("{")[0] in html(phone)  # and a pick is final
+    final = {each.key: each.disabled for each in phone.button_group}
+    assert [final[f"class_check_{quiz.number}_{BEFORE}_{question}"] for question in (0, 1)] == [True, False]
     teacher = press(teacher.run(), "class_stop")
     teacher = press(teacher, "class_quiz_lesson-plan_after")
     phone = touch(phone.run(), f"class_check_{quiz.number}_{AFTER}_0", 1)
@@ -159,15 +138,6 @@ def test_another_test_keeps_the_results_and_both_questions_stand_in_the_table(
     assert rooms.results(*opened) == ()
 
 
-def test_before_the_lesson_a_pick_is_final_also_on_a_phone_that_comes_back(open_app, rooms, taught):
-    press(taught[0], "class_quiz_lesson-plan_before")
-    number = rooms.state_of(taught[1]).quiz.number
-    phone = touch(open_app("classroom", **{"class": taught[1]}), f"class_check_{number}_{BEFORE}_2", 0)
-    assert KO["class_check_picked"].split("{")[0] in html(phone)
-    final = {each.key: each.disabled for each in phone.button_group}
-    assert final[f"class_check_{number}_{BEFORE}_2"] and not final[f"class_check_{number}_{BEFORE}_1"]
-
-
 def test_a_wrong_answer_gets_a_hint_and_may_be_changed(open_app, rooms, taught):
     press(taught[0], "class_quiz_lesson-plan_after")
     number = rooms.state_of(taught[1]).quiz.number
@@ -192,10 +162,10 @@ def test_after_the_lesson_another_sentence_is_asked_about():
 
 @pytest.mark.parametrize("shown", ["학꾜에서 국쑤를 머꼬 집까지 거러갔어요.", "바다에 가치 가요."])
 def test_both_tests_of_a_plan_have_the_answers_that_the_lesson_teaches(
-    teach, rooms, correctors, opened, monkeypatch, shown
+    teach, rooms, correctors, opened, monkeypatch, shipped, shown
 ):
     """Else a class that has learned the lesson fails the test after it. About the shipped network."""
-    correctors["transformer"], seen = asked_here(Corrector.load()), {}
+    correctors["transformer"], seen = asked_here(copy(shipped)), {}
 
     def noted(plan: str, facts):
         found = plan_of(plan, facts)

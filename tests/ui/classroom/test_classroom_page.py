@@ -46,18 +46,24 @@ def test_whoever_opens_a_class_is_its_teacher_and_neither_seat_nor_key_can_be_se
     assert seat not in told and key not in told
 
 
-def test_a_phone_comes_in_by_the_link_alone_and_is_told_of_the_end(open_phone, rooms, opened):
-    app = open_phone()
-    assert rooms.state_of(opened[0]).present == 1
+def test_a_phone_comes_in_by_the_link_alone_or_by_a_typed_code_and_is_told_of_the_end(
+    open_phone, rooms, opened
+):
+    app, code = open_phone(), opened[0]
+    assert rooms.state_of(code).present == 1
     assert messages(app) == [KO["class_nothing_shown"]]
     rooms.end(*opened)
     assert messages(app.run()) == [KO["class_ended"]]  # and not that a code is wrong: none was typed
     assert "class_open" not in keys(app)
     app = press(app, "class_over")
     assert setting(app, "class") == "" and not messages(app) and "class_open" in keys(app)
-    app.text_input(key="class_code").input("000000")
-    app = next(each for each in app.button if each.label == KO["class_join"]).click().run()
-    assert messages(app) == [KO["class_unknown"]]
+    code, _ = rooms.open()
+    dashed = f" {code[:3]}-{code[3:]} "
+    for typed, told in (("", "class_code_missing"), ("000000", "class_unknown"), (dashed, None)):
+        app.text_input(key="class_code").input(typed)
+        app = next(each for each in app.button if each.label == KO["class_join"]).click().run()
+        assert messages(app) == [KO[told or "class_nothing_shown"]]
+    assert setting(app, "class") == code and rooms.state_of(code).present == 1
 
 
 def test_one_who_looks_around_alone_is_told_of_the_end_in_the_bar(open_phone, rooms, opened):
@@ -67,16 +73,6 @@ def test_one_who_looks_around_alone_is_told_of_the_end_in_the_bar(open_phone, ro
     app = send(app, "classroom_pulse", "beat", 1).run()
     assert f">{KO['class_ended']}<" in html(app)
     assert "class_over" not in keys(press(app, "class_over"))
-
-
-def test_coming_in_without_a_code_asks_for_one_and_it_can_be_typed(open_app, rooms, opened):
-    app = open_app("classroom")
-    next(each for each in app.button if each.label == KO["class_join"]).click().run()
-    assert messages(app) == [KO["class_code_missing"]]
-    app.text_input(key="class_code").input(f" {opened[0][:3]}-{opened[0][3:]} ".upper())
-    app = next(each for each in app.button if each.label == KO["class_join"]).click().run()
-    assert setting(app, "class") == opened[0]
-    assert rooms.state_of(opened[0]).present == 1
 
 
 @pytest.mark.parametrize("code", ["000000", "x", "<b>", "가" * 100, "../.."])
@@ -157,22 +153,21 @@ def test_a_phone_sees_what_the_teacher_marks_and_the_attention_once_it_is_reveal
     assert "<mark>" not in html(app) and "bar" in types(app, "class_plot_0")
 
 
-def test_of_a_page_without_pictures_a_phone_tells_the_name(open_phone, rooms, opened):
-    rooms.show(*opened, "table", ())
-    app = open_phone()
-    assert messages(app) == [KO["class_other_page"].format(page=KO["table_page"])]
-
-
 @pytest.mark.parametrize(
     ("page", "settings", "shown"),
     [
         ("positions", (("positions", "32"),), ["class_plot_1"]),
         ("masks", (("batch", "바다에 가요.\n바다."),), [f"class_plot_{number}" for number in (1, 3, 5)]),
+        ("table", (), []),
     ],
 )
-def test_a_phone_shows_the_pictures_of_these_pages(open_phone, rooms, opened, page, settings, shown):
+def test_a_phone_shows_the_pictures_of_these_pages_or_tells_their_name(
+    open_phone, rooms, opened, page, settings, shown
+):
     rooms.show(*opened, page, settings)
-    assert [each for each in components(open_phone()) if "plot" in each or "diagram" in each] == shown
+    app = open_phone()
+    assert [each for each in components(app) if "plot" in each or "diagram" in each] == shown
+    assert messages(app) == ([] if shown else [KO["class_other_page"].format(page=KO[f"{page}_page"])])
 
 
 def test_a_phone_lets_go_and_comes_back_with_one_press_each(open_phone, rooms, opened):

@@ -1,10 +1,10 @@
 """A plan's steps in the bar of a class: a teacher needs no second window, and any link keeps the class."""
 
+from copy import copy
 from urllib.parse import parse_qsl
 
 import pytest
 
-from model import Corrector
 from model.analysis import edit_effects, model_editing
 from tests.conftest import asked_here
 from tests.ui.classroom.test_classroom_page import press
@@ -79,13 +79,15 @@ def test_a_teacher_who_begins_anew_at_the_classs_page_goes_back_to_the_lesson(
     assert setting(app, "lesson") == "answer.6" and f"7/{len(plans('ko')['answer'])}" in html(app)
 
 
-def test_the_step_about_learning_shows_other_sentences_with_the_mistake(open_app, correctors, monkeypatch):
+def test_the_step_about_learning_shows_other_sentences_with_the_mistake(
+    open_app, correctors, shipped, monkeypatch
+):
     """Else a class cannot tell whether the network has learned or memorised. About the shipped network, with
     fewer sentences of our own."""
     for module in (model_editing, edit_effects):
         monkeypatch.setattr(module, "KEY_PAIRS", 60)
         monkeypatch.setattr(module, "OTHER_PAIRS", 20)
-    correctors["transformer"] = asked_here(Corrector.load())
+    correctors["transformer"] = asked_here(copy(shipped))
     (link,) = [step.link for step in plans("ko")["answer"] if "experiment=teach" in step.link]
     page, _, query = link.partition("?")
     app = open_app(page, **dict(parse_qsl(query)))
@@ -95,15 +97,14 @@ def test_the_step_about_learning_shows_other_sentences_with_the_mistake(open_app
     assert any(row.startswith("같은 실수, 다른 문장") for row in rows)  # the row that the plan names
 
 
-def test_a_plan_ends_with_its_summary_on_the_page_that_is_open(open_app, teacher, cookies):
+def test_a_plan_ends_with_its_summary_on_the_page_that_is_open_and_a_reload_stays_there(
+    open_app, teacher, cookies
+):
     steps = plans("ko")["20"]
     cookies["attention_lesson"] = f"20.{len(steps) - 2}"
     app = press(open_app("masks"), "lesson_next")
     assert not steps[-1].link and KO["lesson_end"].format(title=steps[-1].title) in html(app)
     assert "lesson_next" not in keys(app)
-
-
-def test_a_reload_at_the_summary_of_a_plan_stays_there(open_app, teacher, cookies):
     steps = plans("ko")["50"]
     cookies["attention_lesson"] = f"50.{len(steps) - 1}"
     page, _, query = steps[-2].link.partition("?")

@@ -156,23 +156,18 @@ def test_a_worker_that_starts_at_last_answers(monkeypatch):
         assert (link.problem, link._is_well) == (None, True)
 
 
-def test_an_answer_makes_a_worker_well_that_has_no_model_ready(monkeypatch):
-    monkeypatch.setattr(Link, "_learn", lambda link, progress: None)  # only answers tell how it is
-    with Engine.start() as engine:
+def test_an_answer_makes_a_worker_well_and_overwrites_no_news_of_the_watching_thread(monkeypatch):
+    with monkeypatch.context() as patched, Engine.start() as engine:
+        patched.setattr(Link, "_learn", lambda link, progress: None)  # only answers tell how it is
         next_worker(engine)
-        (link,) = engine._links
+        (link,), key = engine._links, model_key(SPELLER)
         link.problem = EngineDiedError("of an earlier worker")
         assert engine.open(SPELLER).correct(WRONG).text == RIGHT
         assert (link.problem, link._is_well) == (None, True)
         link.problem, link._is_well = EngineDiedError("of this worker"), False
         link._has_answered(link._generation - 1)  # an earlier worker's answer says nothing about this one
         assert (str(link.problem), link._is_well) == ("of this worker", False)
-
-
-def test_news_of_the_watching_thread_are_not_overwritten_by_an_older_answer(monkeypatch):
-    with Engine.start() as engine:
-        next_worker(engine)
-        (link,), key = engine._links, model_key(SPELLER)
+        patched.undo()
 
         def ask(question, deadline):
             link._learn({key: Progress("ready")})  # before the answer is here
@@ -203,23 +198,16 @@ def test_a_folder_whose_name_is_too_long_for_a_socket(tmp_path, monkeypatch):
         assert engine.open(SPELLER).correct(WRONG).text == RIGHT
 
 
-def test_a_stranger_who_connects_and_says_nothing_holds_up_nobody(monkeypatch):
+def test_a_stranger_without_the_secret_gets_nothing_and_one_who_says_nothing_holds_up_nobody(monkeypatch):
     monkeypatch.setattr("engine.links._IDLE", 0)  # so that each question connects anew
     with Engine.start([SPELLER], patience=SECONDS / 6) as engine:
         next_worker(engine)
         (link,) = engine._links
+        with pytest.raises(AuthenticationError):
+            Client(link.endpoint.address, authkey=b"guessed")
         with socket.socket(socket.AF_UNIX) as stranger:
             stranger.connect(link.endpoint.address)
             assert engine.open(SPELLER).correct(WRONG).text == RIGHT
-
-
-def test_a_stranger_without_the_secret_gets_nothing():
-    with Engine.start([SPELLER]) as engine:
-        next_worker(engine)
-        (link,) = engine._links
-        with pytest.raises(AuthenticationError):
-            Client(link.endpoint.address, authkey=b"guessed")
-        assert engine.open(SPELLER).correct(WRONG).text == RIGHT
 
 
 # A shell's background process ignores Ctrl-C, and so would its children. With a folder, its model has

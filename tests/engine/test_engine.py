@@ -117,13 +117,6 @@ def test_answers_to_the_laboratory_are_kept_and_cannot_be_changed(model):
     assert sorted(each.method for each in found) == sorted(methods)
 
 
-def test_what_the_model_refuses_is_raised_here(model):
-    with pytest.raises(ValueError, match="40 characters, received 41"):
-        model.trace("가" * 41, "가")
-    with pytest.raises(EngineError, match="'oracle'"):
-        model.ask(ORACLE)
-
-
 def test_what_was_asked_ahead_is_not_asked_again_and_one_at_a_time_is(model, monkeypatch):
     engine, asked, may_answer = model._engine, [], threading.Event()
     answer = engine._ask

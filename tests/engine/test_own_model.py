@@ -12,7 +12,7 @@ from engine.own_model import TracedCorrector, load
 from engine.question import Edit
 from engine.questions import ROUNDS
 from engine.records import EngineError, OwnModelError
-from model import InterveningModel, TracedModel, analysis
+from model import analysis
 from model.analysis.attribution_methods import METHODS
 from model.analysis.edits import changes_in_tokens
 from model.analysis.head_effects import head_effects
@@ -35,12 +35,6 @@ def engine():
 @pytest.fixture
 def speller(engine):
     return engine.open(NAME)
-
-
-def test_the_protocols_tell_the_models_apart():
-    assert isinstance(Speller(), InterveningModel)
-    assert isinstance(Bare(), TracedModel)
-    assert not isinstance(Bare(), InterveningModel)
 
 
 def test_it_corrects_sentence_by_sentence_and_brings_the_traces(speller):

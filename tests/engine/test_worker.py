@@ -69,11 +69,8 @@ def test_everybody_gets_his_own_answer_or_error_in_order(desk, corrector):
             asked[text] = pool.submit(desk.ask, "correct", (text,))
             waiting(desk, number)
         corrector.may_answer.set()
-        for text, answer in asked.items():
-            if text == "bad":
-                assert str(answer.exception(30)) == "bad"
-            else:
-                assert answer.result(30).source == text
+        assert str(asked.pop("bad").exception(30)) == "bad"
+        assert all(answer.result(30).source == text for text, answer in asked.items())
     answered = corrector.asked[THREADS:]
     assert sorted(answered) == sorted(texts)
     assert all(abs(answered.index(text) - place) < THREADS for place, text in enumerate(texts))

@@ -51,29 +51,21 @@ def check(*arguments: str):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_only_the_mistakes_of_a_file_change_and_all_else_stays(folder, name):
+def test_each_finding_lies_where_it_says_and_only_the_mistakes_of_a_file_change(folder, name):
+    (found,) = Checking().findings([Path(name)])
+    text = read(Path(name)).text
+    assert found
+    for each in found:
+        assert text[each.start : each.end] == each.wrong
+        assert text.split("\n")[each.line - 1][each.column - 1 : each.end_column - 1] == each.wrong
     assert check(name).exit_code == 1
     assert check("--fix", name).exit_code == 0
     assert (folder / name).read_bytes() == (FOLDER / "right" / name).read_bytes()
     assert check(name).exit_code == 0
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_each_finding_lies_where_it_says(folder, name):
-    (found,) = Checking().findings([Path(name)])
-    text = read(Path(name)).text
-    assert found
-    for each in found:
-        assert text[each.start : each.end] == each.wrong
-        lines = text.split("\n")
-        assert lines[each.line - 1][each.column - 1 : each.end_column - 1] == each.wrong
-
-
-def test_a_line_of_text_names_file_line_and_column(folder):
+def test_text_json_sarif_and_github_hold_the_same(folder):
     assert check("text.txt").stdout.splitlines()[0].startswith("text.txt:1:4: 머거요 → 먹어요  (")
-
-
-def test_json_sarif_and_github_hold_the_same(folder):
     listed = json.loads(check("--format", "json", "text.txt").stdout)
     run = json.loads(check("--format", "sarif", "text.txt").stdout)["runs"][0]
     commands = check("--format", "github", "text.txt").stdout.splitlines()
@@ -83,9 +75,16 @@ def test_json_sarif_and_github_hold_the_same(folder):
     region = run["results"][1]["locations"][0]["physicalLocation"]["region"]
     assert region == {"startLine": 3, "startColumn": 5, "endLine": 3, "endColumn": 8}
     assert run["results"][1]["fixes"][0]["artifactChanges"][0]["replacements"][0]["deletedRegion"] == region
-    assert commands[1].startswith(
-        "::error file=text.txt,line=3,endLine=3,col=5,endColumn=8,title=KO_DOE_DWAE::"
-    )
+    place = "file=text.txt,line=3,endLine=3,col=5,endColumn=8"
+    assert commands[1].startswith(f"::error {place},title=KO_DOE_DWAE::")
+
+
+def test_a_path_of_sarif_is_a_uri(tmp_path):
+    (tmp_path / "글 이름.md").write_text(WRONG, "utf-8")
+    (run,) = json.loads(check("--format", "sarif", str(tmp_path / "글 이름.md")).stdout)["runs"]
+    (place,) = run["results"][0]["locations"]
+    uri = place["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri.isascii() and " " not in uri and unquote(uri).endswith("글 이름.md")
 
 
 def test_offers_are_reported_when_asked_for_and_fail_nothing(folder):
@@ -95,14 +94,14 @@ def test_offers_are_reported_when_asked_for_and_fail_nothing(folder):
     assert found.exit_code == 0 and found.stdout.startswith("::notice file=text.txt")
 
 
-def test_own_words_are_left_alone_with_their_particles(folder):
+def test_own_words_are_left_alone_with_their_particles_and_others_named(folder):
     Path("words.txt").write_text("# 우리 반\n머거*\n", "utf-8")
-    assert [line.split()[1] for line in check("--words", "words.txt", "text.txt").stdout.splitlines()] == [
-        "안되요"
-    ]
-    Path("words.txt").write_text("가" * 1_000, "utf-8")
-    refused = check("--words", "words.txt", "text.txt")
-    assert refused.exit_code == 1 and refused.stderr.startswith("Error: ")
+    found = check("--words", "words.txt", "text.txt").stdout.splitlines()
+    assert [line.split()[1] for line in found] == ["안되요"]
+    for words, told in (("가" * 1_000).encode(), ""), ("머거요".encode("cp949"), "words.txt is not UTF-8"):
+        Path("words.txt").write_bytes(words)
+        refused = check("--words", "words.txt", "text.txt")
+        assert refused.exit_code == 1 and refused.stderr.startswith("Error: ") and told in refused.stderr
 
 
 def test_folders_are_searched_without_what_is_hidden_or_ignored(folder):
@@ -247,12 +246,6 @@ def test_a_list_of_changes_needs_changes_and_a_folder(folder, options):
     assert (folder / "text.txt").read_bytes() == before
 
 
-def test_own_words_of_another_encoding_are_named(folder, tmp_path):
-    (tmp_path / "words.txt").write_bytes("머거요".encode("cp949"))
-    found = check("--words", str(tmp_path / "words.txt"), "text.txt")
-    assert found.exit_code == 1 and "words.txt is not UTF-8" in found.output
-
-
 def test_a_link_that_leads_out_of_a_folder_is_left_alone(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "out.md").write_text(WRONG, "utf-8")
@@ -356,11 +349,3 @@ def test_several_spaces_are_layout(tmp_path):
     assert check("--fix", str(tmp_path / "a.md")).exit_code == 0
     right = "옳은  글이에요.\n\n용어\n:   안 돼요\n\n1. 셋   먹어요\n"
     assert (tmp_path / "a.md").read_text("utf-8") == right
-
-
-def test_a_path_of_sarif_is_a_uri(tmp_path):
-    (tmp_path / "글 이름.md").write_text(WRONG, "utf-8")
-    (run,) = json.loads(check("--format", "sarif", str(tmp_path / "글 이름.md")).stdout)["runs"]
-    (place,) = run["results"][0]["locations"]
-    uri = place["physicalLocation"]["artifactLocation"]["uri"]
-    assert uri.isascii() and " " not in uri and unquote(uri).endswith("글 이름.md")

@@ -5,10 +5,8 @@ Mypy checks that each function returns its type.
 
 from engine.own_model import TracedCorrector
 from engine.question import Asked
-from model import AttentionTrace
 from model.correction.answers import Intervenes
-from tests.ui.fake_corrector import FakeCorrector, random_trace
-from ui.pages.trace import FromFile
+from tests.ui.fake_corrector import FakeCorrector
 
 
 def own(corrector: TracedCorrector) -> Intervenes:
@@ -17,9 +15,3 @@ def own(corrector: TracedCorrector) -> Intervenes:
 
 def fake(corrector: FakeCorrector) -> Asked:
     return corrector
-
-
-def test_a_trace_file_answers_with_its_one_pass() -> None:
-    trace = random_trace("가", "나")
-    seen: AttentionTrace = FromFile("a.npz", "0", trace).trace("가", "나")
-    assert seen is trace

@@ -120,14 +120,6 @@ def roots(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in imported(path)}
 
 
-def at_once(path: Path) -> set[str]:
-    """What is imported as soon as the file is, and not by one of its functions."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    later = {inside for function in functions for inside in ast.walk(function)}
-    return {name for node, name in imports(tree) if node not in later}
-
-
 def may_reach(room: str, other: str) -> bool:
     allowed = ROOMS[room] | {room}
     return other in allowed or (other.startswith("model") and "model/*" in allowed)
@@ -182,12 +174,6 @@ def test_only_the_networks_and_their_training_know_network_libraries():
         assert not roots(path) & (NETWORK_LIBRARIES - {"torch", "tensorflow"}), path
 
 
-def test_the_networks_are_imported_inside_the_functions_that_need_one():
-    for room in set(ROOMS) - KNOW_NETWORKS:
-        for path in files_of(room):
-            assert not {name for name in at_once(path) if name.startswith("model.network")}, path
-
-
 @pytest.mark.parametrize("room", ["deploy", "examples", "benchmarks", "tests"])
 def test_nobody_imports_what_stands_outside_the_product(room):
     for path in (ROOT / "app.py", *(path for top in ROOMS for path in files(top))):
@@ -205,12 +191,13 @@ def modules(room: str) -> list[str]:
     return [".".join(path.parts).removesuffix(".__init__") for path in paths]
 
 
-def test_importing_the_library_and_the_commands_loads_no_network_library():
+def test_importing_the_product_and_the_commands_loads_no_network_library():
     # The page paints, --help answers and background workers start without waiting for TensorFlow.
     light = [name for name in modules("model") if not name.startswith(("model.network", "model.export"))]
     commands = ["training.__main__", "training.run.stream", "training.measure.evaluate"]
-    rooms = [name for room in "engine ui/asking ui/parts ui/shell viz".split() for name in modules(room)]
-    code = f"import sys, {', '.join([*light, *rooms, *commands])}; "
+    rooms = "classroom engine service ui/asking ui/classroom ui/export ui/parts ui/shell ui/views viz"
+    others = [name for room in rooms.split() for name in modules(room)]
+    code = f"import sys, {', '.join([*light, *others, *commands])}; "
     code += f"print(sorted({NETWORK_LIBRARIES!r} & set(sys.modules)))"
     assert printed(code) == "[]"
 

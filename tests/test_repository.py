@@ -42,13 +42,7 @@ def test_every_file_that_a_guide_names_exists(page):
     assert len(ours) > 3 and [name for name in ours if not (ROOT / name).exists()] == []
 
 
-def test_a_commit_and_ci_have_the_same_checks_and_the_workflow_may_only_read():
-    hooks = re.findall(r"entry: (.+)", text(".pre-commit-config.yaml"))
-    assert [hook.removesuffix(" --force-exclude") for hook in hooks] == ["ruff check", "ruff format", "mypy"]
-    assert all(
-        re.search(rf"^{check}\b", text(".ci/run"), re.MULTILINE)
-        for check in ("ruff check", "ruff format", "mypy")
-    )
+def test_the_workflow_does_what_ci_does_and_may_only_read():
     workflow = text(".github/workflows/ci.yml")
     assert "- run: .ci/run\n" in workflow
     assert re.search(r"^permissions:\n  contents: read\n\n", workflow, re.MULTILINE)

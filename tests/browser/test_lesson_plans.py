@@ -37,10 +37,8 @@ def test_the_page_shows_what_the_plan_says(open_page, facts, corrector, language
         before = words(page)
         do(page, step)
         see(page, before, step)
-        assert (
-            page.locator("[data-testid=stException], .st-key-status .stAlert, .st-key-told .stAlert").count()
-            == 0
-        ), step.name
+        alerts = page.locator("[data-testid=stException], .st-key-status .stAlert, .st-key-told .stAlert")
+        expect(alerts, step.name).to_have_count(0)
 
 
 def see(page: Page, before: str, step: PlanStep) -> None:

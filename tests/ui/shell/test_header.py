@@ -32,7 +32,7 @@ def test_every_page_has_the_line_and_one_name_of_the_product(open_app):
 
 def test_the_menu_turns_to_another_page_and_back_and_the_settings_stay(open_app):
     app = open_app("positions", lecture="1")
-    app.session_state["turn_to"] = "../app"  # which does not exist
+    app.session_state["wanted_page"] = "../app"  # which does not exist
     assert title(app.run()) == KO["positions_page"]
     for page, title_ in (("model", "model_page"), ("model", "model_page"), ("attention", "product")):
         menu(app, "pages").click(page).run()

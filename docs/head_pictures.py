@@ -25,7 +25,8 @@ from model.trace.interventions import Head
 from training.documents.tables import heads_of_stories
 from training.measure.studies import SENTENCE, read_survey
 from ui.parts.head_numbers import SIGNS, pruning_curve
-from viz.browser.texts import LANGUAGES, kind_names, map_texts, table
+from ui.wording import say, spoken
+from viz.browser.texts import LANGUAGES, kind_names, map_texts
 
 PLOTLY = next((ROOT / "static").glob("plotly-cartesian-*.js"))
 FONT = ROOT / "static" / "NotoSansKR-subset.woff2"
@@ -56,12 +57,8 @@ def draw(pictures: Iterable[tuple[go.Figure, Path]]) -> None:
         browser.close()
 
 
-def figures(language: str, survey: HeadSurvey, sentence, stories: dict[str, Head]) -> dict:
+def figures(survey: HeadSurvey, sentence, stories: dict[str, Head]) -> dict:
     """(figure, pixels) by the name of its file."""
-
-    def say(key: str, /, **values: object) -> str:
-        return table(language)[key].format(**values)
-
     names = {"names": kind_names(say, survey.kinds), "layer_title": say("layer_label")}
     labels = {role: (sign, say(f"heads_by_{role}")) for role, sign in SIGNS.items()}
     effects = {kind: survey.effect(kind, EDITED).mean for kind in survey.kinds}
@@ -69,7 +66,7 @@ def figures(language: str, survey: HeadSurvey, sentence, stories: dict[str, Head
     found = {
         "heads-roles": (viz.role_mosaic(survey.leading_roles(), labels, **names), 640),
         "heads-effects": (viz.head_mosaic(effects, value_title=say("heads_unit_nats"), **key, **names), 640),
-        "heads-pruning": (pruning_curve(say, survey), 640),
+        "heads-pruning": (pruning_curve(survey), 640),
     }
     for name, head in stories.items():
         queries, keys = sentence.trace.axes(head.kind)
@@ -96,7 +93,7 @@ def main(folder, model):
     draw(
         (figure.update_layout(width=width), folder / f"{name}.{language}.png")
         for language in LANGUAGES
-        for name, (figure, width) in figures(language, survey, sentence, stories).items()
+        for name, (figure, width) in spoken(language)(figures)(survey, sentence, stories).items()
     )
 
 

@@ -1,7 +1,9 @@
 """Screen texts in the session's language, and formatting of numbers and formulas."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
@@ -10,18 +12,38 @@ from model.trace.interventions import Head
 from model.trace.trace import AttentionTrace, Selection
 from ui.shell import address
 from viz import number_text
-from viz.browser.texts import LANGUAGES, Say, table, visible, what_happened
+from viz.browser.texts import LANGUAGES, table, visible, what_happened
 from viz.labels import capital, decimal, visible_token, weight
+
+_SPOKEN: ContextVar[str] = ContextVar("spoken", default="")
+
+
+@contextmanager
+def spoken(language: str) -> Iterator[None]:
+    """Inside, all texts are in ``language``, and need no session.
+
+    A file is made when it is asked for, outside of the session. ``spoken(language())(make)`` makes it in the
+    session's present language.
+    """
+    before = _SPOKEN.set(language)
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(before)
 
 
 def language() -> str:
-    """The language of this session."""
-    return address.get_option("lang", list(LANGUAGES))
+    """The language that is ``spoken``, else that of this session."""
+    return _SPOKEN.get() or address.get_option("lang", list(LANGUAGES))
 
 
 def say(key: str, /, **values: object) -> str:
-    """The text ``key`` in the session's language, its placeholders filled. Raises KeyError for an unknown
-    key."""
+    """The text ``key`` in ``language``, its placeholders filled. Raises KeyError for an unknown key.
+
+    >>> with spoken("en"):
+    ...     say("layer_label")
+    'Layer'
+    """
     return table(language())[key].format(**values)
 
 
@@ -55,14 +77,14 @@ def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
     return sorted(row for row in found if row < rows)
 
 
-def map_caption(say: Say, kind: str, changes: Sequence[Change], *, difference: bool = False) -> str:
+def map_caption(kind: str, changes: Sequence[Change], *, difference: bool = False) -> str:
     """How to read a map of this kind; if something was corrected, also that bold labels mark it."""
     read = say(f"heatmap_difference_{kind}" if difference else f"caption_{kind}")
     marked = bool(changes) and (kind != "decoder_attention")
     return f"{read} {say('bold_corrected')}" if marked else read
 
 
-def describe_map(say: Say, trace: AttentionTrace, selection: Selection, changes: Sequence[Change]) -> str:
+def describe_map(trace: AttentionTrace, selection: Selection, changes: Sequence[Change]) -> str:
     """The key with the most attention of the first changed row of the selected weights (Q, K); the first row
     where nothing changed."""
     kind, weights = selection.kind, selection.weights(trace)
@@ -72,10 +94,10 @@ def describe_map(say: Say, trace: AttentionTrace, selection: Selection, changes:
     key = int(weights[row].argmax())
     sentence = say(
         f"reading_{kind}",
-        change=_change_text(say, changes[0]) if changes else "",
+        change=_change_text(changes[0]) if changes else "",
         place=selection.label(say, trace),
-        query=_token_text(say, queries[row]),
-        key=_token_text(say, keys[key]),
+        query=_token_text(queries[row]),
+        key=_token_text(keys[key]),
         weight=weight(weights[row, key]),
     ).strip()
     return capital(sentence)
@@ -103,19 +125,19 @@ def _side_of(change: Change, kind: str) -> tuple[int, int]:
     return change.target_start, change.target_end
 
 
-def _change_text(say: Say, change: Change) -> str:
+def _change_text(change: Change) -> str:
     return say(f"change_{what_happened(change)}", wrong=visible(change.wrong), right=visible(change.right))
 
 
-def _token_text(say: Say, token: str) -> str:
+def _token_text(token: str) -> str:
     return say(_MARKS[token]) if token in _MARKS else say("token", token=token)
 
 
-def percent(say: Say, share: float, digits: int = 0) -> str:
+def percent(share: float, digits: int = 0) -> str:
     """A share from 0 to 1 in per cent. A share that rounds to 0 is "less than", one that rounds to 100 "more
     than"; exactly 0 and 1 are exact.
 
-    >>> percent(None, 0.25)
+    >>> percent(0.25)
     '25%'
     """
     least = 10.0**-digits / 100  # the smallest share that is written, 1% or 0.1%
@@ -135,14 +157,14 @@ def nats(value: float) -> str:
     return decimal(value, signed=True)
 
 
-def share_kept(say: Say, value: float) -> str:
+def share_kept(value: float) -> str:
     """A share of a score. It may be below 0 or above 1, because other parts can take away or add more than
     the whole score.
 
-    >>> share_kept(None, -0.25)
+    >>> share_kept(-0.25)
     '−25%'
     """
-    return percent(say, value) if 0 <= value <= 1 else f"{decimal(value * 100, 0)}%"
+    return percent(value) if 0 <= value <= 1 else f"{decimal(value * 100, 0)}%"
 
 
 def _plain_percent(share: float, digits: int) -> str:

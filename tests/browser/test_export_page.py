@@ -1,6 +1,5 @@
 """The file that is taken away, opened without a network; and pictures saved from a figure's own toolbar."""
 
-from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -24,8 +23,8 @@ from tests.ui.export.test_export import VALUES, make_state
 from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace
 from ui.export import page as export
 from ui.export.page import Choices, Experiment
-from ui.export.take_away import say_in
 from ui.sentence.state import SentenceState
+from ui.wording import spoken
 
 NASTY = "고갱</script><b>&amp;\"'`${1}\u2028$x$"
 ADDRESS = "http://localhost:8501/?sentence=%EA%B3%A0%EA%B0%B1"
@@ -52,9 +51,9 @@ def open_file(visitor, tmp_path):
     """Writes a state's file and opens it where there is no network: ``open_file(state, width=390)``."""
 
     def open_state(state: SentenceState, language: str = "ko", width: int = 1280, experiment=None) -> Page:
-        choices = Choices(language, ADDRESS, VALUES, experiment=experiment)
+        choices = Choices(ADDRESS, VALUES, experiment=experiment)
         path = tmp_path / "시선.html"
-        path.write_bytes(export.to_html(state, partial(say_in, language), choices))
+        path.write_bytes(spoken(language)(export.to_html)(state, choices))
         visitor.complaints.clear(), visitor.requests.clear()
         visitor.set_viewport_size({"width": width, "height": 900})
         visitor.goto(path.as_uri())

@@ -4,7 +4,6 @@ server.
 
 import base64
 import json
-from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,8 +15,7 @@ from tests.browser.boxes import box, boxes
 from tests.browser.site_pages import visiting
 from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import random_trace
-from ui.export.take_away import say_in
-from ui.wording import table
+from ui.wording import say, spoken, table
 from viz.browser.lines import LINES, lines_data
 from viz.theme import palette
 
@@ -38,7 +36,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Lines</tit
 </script>"""
 
 
-say = partial(say_in, "en")
+say = spoken("en")(say)
 
 
 def data_of(kind="cross_attention", heads=3, mass=0.6, theme="light", isolated=(), trace=TRACE) -> dict:

@@ -1,6 +1,5 @@
 """The drawn network in a browser: it leads on by mouse and keyboard, fits a phone, and can be saved."""
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,8 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.visit import expect_settings, settings
 from ui.components.diagram import SCRIPT, Column, DiagramPart, diagram_data
-from ui.export.take_away import say_in
-from ui.wording import table
+from ui.wording import spoken, table
 
 
 def test_its_parts_lead_on_by_mouse_and_keyboard_and_keep_the_sentence(open_page):
@@ -80,7 +78,7 @@ def test_without_streamlit_it_is_drawn_and_leads_nowhere(browser):
     page.set_content("<main></main>")
     part = DiagramPart("text", "<b>", detail="(S) = (3)", leads_to="sentence", spoken="leads")
     column = Column("Encoder", (part,))
-    data = diagram_data(partial(say_in, "en"), column, column, label="all")
+    data = spoken("en")(diagram_data)(column, column, label="all")
     page.evaluate(
         """async ([script, data]) => {
           const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));

@@ -210,7 +210,7 @@ def _parts(view: View, seen: SentenceState, values: dict) -> tuple[ShownPart, ..
 def _steps(seen: SentenceState) -> dict:
     """The player at the teacher's step. Only another revision moves a player, so here the step is part of
     it."""
-    data = steps_view.data_of(seen, may_part=False)
+    data = steps_view.data_of(seen, steps_view.first_step(seen))
     return data | {"revision": f"{data['revision']} {data['step']}"}
 
 

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ui.components.component import component, heard
+from ui.wording import say
 from viz.browser.document import SAVING, appearance, read_script
-from viz.browser.texts import Say
 from viz.theme import palette
 
 WIDE, NARROW, LECTURE = "wide", "narrow", "lecture"
@@ -280,7 +280,7 @@ def diagram(data: dict, key: str, on_go: Callable[[str], None]) -> None:
     _COMPONENT(key=key, data=data, on_go_change=answer)
 
 
-def diagram_data(say: Say, encoder: Column, decoder: Column, *, label: str, theme: str = "light") -> dict:
+def diagram_data(encoder: Column, decoder: Column, *, label: str, theme: str = "light") -> dict:
     """Everything that ``diagram.js`` draws, as JSON; typed text stays as it is, the browser writes it as
     text.
 

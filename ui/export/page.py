@@ -4,38 +4,31 @@ If an experiment of the laboratory is open, it comes last, after everything that
 as changed. The file is made outside of a session, so settings of the address come in ``Choices``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
-from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
 import viz
 from model.text.changes import Change
-from model.trace.trace import LayerHeads, Selection
+from model.trace.trace import LayerHeads
 from ui import wording
 from ui.asking import loaders
-from ui.views import heatmap as full_size
-from ui.views.view import file_name, needs_probabilities
+from ui.sentence.state import SentenceState
+from ui.views import heatmap, lines, steps
+from ui.views.view import Values, map_label, needs_probabilities
+from ui.wording import say
 from viz.browser import document
 from viz.browser.document import Component, without_font_file
 from viz.browser.explore import EXPLORE
 from viz.browser.explore_data import explorer_data
-from viz.browser.lines import LINES, lines_data
+from viz.browser.lines import LINES
 from viz.browser.plot import PLOT, plot_data
-from viz.browser.steps import STEPS, steps_data
+from viz.browser.steps import STEPS
 from viz.browser.texts import grid_words
 from viz.figure import Specification
 from viz.labels import probability
-
-if TYPE_CHECKING:
-    from ui.sentence.state import SentenceState
-    from ui.views.view import Values
-    from viz.browser.texts import Say
 
 MOST_WEIGHTS = 16_000_000  # a byte each in the overview; with more, only the shown kind is in it
 
@@ -54,7 +47,6 @@ class Experiment:
 class Choices:
     """The settings of the view that are not part of a state."""
 
-    language: str
     address: str  # opens the view in the app
     values: Mapping[str, Values]  # of each view's settings, by the view's name
     selected: tuple[int, int] | None = None  # the numbers of the heatmap's chosen cell
@@ -63,152 +55,95 @@ class Choices:
     experiment: Experiment | None = None
 
 
-def heatmap_figure(state: SentenceState, say: Say, choices: Choices) -> Specification:
-    """The state's map with the settings of the heatmap view. Shapes as the trace has them, (Q, K)."""
-    return full_size.picture(state, choices.values["heatmap"], choices.selected, say)
+def to_html(state: SentenceState, choices: Choices) -> bytes:
+    """The file in the language that is ``spoken``. Returns bytes of UTF-8."""
+    overviews, opened = _overview_parts(state), explorer(state)
+    map_ = heatmap.picture(state, choices.values["heatmap"], choices.selected)
+    shown = _drawn(state, "heatmap", map_, map_label(state))
+    moving, changed = _moving_parts(state, choices), _experiment_parts(state, choices)
+    sections = [
+        *_correction(state, choices.address),
+        *_overview_section(overviews),
+        *(section for part in opened for section in _component_section(part)),
+        *_heatmap_section(state, choices, shown),
+        *(section for each in moving for section in _component_section(each)),
+        *_experiment_section(choices, changed),
+    ]
+    return document.document(
+        language=wording.language(),
+        theme=state.theme,
+        title=f"{state.sentence.text} – {say('product')}",
+        body="\n".join(sections),
+        no_script=say("take_away_no_script"),
+        components=[*overviews.values(), *opened, shown, *moving, *changed],
+        used=(PLOT, LINES, STEPS) if opened else (),
+    )
 
 
-def _heatmap_part(state: SentenceState, say: Say, choices: Choices) -> Component:
-    label = f"{say(f'kind_{state.kind}')} · {_place_text(state, say)}"
-    return _drawn("heatmap", heatmap_figure(state, say, choices), say, label=label, theme=state.theme)
+def _drawn(state: SentenceState, name: str, figure: go.Figure | Specification, label: str) -> Component:
+    """A figure as the component by which the app draws it, too."""
+    return Component(name, PLOT, plot_data(say, figure, label=label, file=name, theme=state.theme))
 
 
-def _overview_parts(state: SentenceState, say: Say) -> dict[str, Component]:
+def _overview_parts(state: SentenceState) -> dict[str, Component]:
     """All heads, one picture for each kind. Empty if the network has a single head."""
     trace = state.trace
     if trace.num_layers * trace.num_heads == 1:
         return {}
-    everything = sum(trace.attention(kind).size for kind in trace.kinds) <= MOST_WEIGHTS
-    return {
-        kind: _drawn(
-            f"overview-{kind}",
-            _overview_figure(state, say, kind),
-            say,
-            label=say(f"kind_{kind}"),
-            theme=state.theme,
+    figures = {
+        kind: viz.head_grid.specification(
+            trace.attention(kind), **grid_words(say), masked=trace.masked(kind), theme=state.theme
         )
-        for kind in (trace.kinds if everything else (state.kind,))
+        for kind in (trace.kinds if _fits(state) else (state.kind,))
+    }
+    return {
+        kind: _drawn(state, f"overview-{kind}", figure, say(f"kind_{kind}"))
+        for kind, figure in figures.items()
     }
 
 
-def explorer(state: SentenceState, say: Say) -> Component | None:
-    """Every head to open, one at a time. None for a single head, or too many weights for a file. The limit is
-    16 million weights, a byte each, so 16 MB in bytes."""
+def _fits(state: SentenceState) -> bool:
+    """Whether all weights have room in the file."""
+    return sum(state.trace.attention(kind).size for kind in state.trace.kinds) <= MOST_WEIGHTS
+
+
+def explorer(state: SentenceState) -> list[Component]:
+    """Every head to open, one at a time. Empty for a single head, or too many weights for a file. The limit
+    is 16 million weights, a byte each, so 16 MB in bytes."""
     trace = state.trace
-    weights = sum(trace.attention(kind).size for kind in trace.kinds)
-    if trace.num_layers * trace.num_heads == 1 or weights > MOST_WEIGHTS:
-        return None
-    return Component("explorer", EXPLORE, {"name": ""} | explorer_data(say, trace, state.theme))
+    if trace.num_layers * trace.num_heads == 1 or not _fits(state):
+        return []
+    return [Component("explorer", EXPLORE, {"name": ""} | explorer_data(say, trace, state.theme))]
 
 
-def _experiment_parts(state: SentenceState, say: Say, choices: Choices) -> tuple[Component, ...]:
-    found = choices.experiment.figures if choices.experiment else {}
-    return tuple(
-        _drawn(name, figure, say, label=label, theme=state.theme) for name, (figure, label) in found.items()
-    )
-
-
-def _overview_figure(state: SentenceState, say: Say, kind: str) -> Specification:
-    """All heads of all layers of ``kind``."""
-    return viz.head_grid.specification(
-        state.trace.attention(kind),
-        **grid_words(say),
-        masked=state.trace.masked(kind),
-        theme=state.theme,
-    )
-
-
-def _place_text(state: SentenceState, say: Say, head: LayerHeads | None = None) -> str:
-    """The words for the state's layer and head, or for another head."""
-    selection = state.selection if head is None else Selection(state.kind, *head)
-    return selection.label(say, state.trace)
-
-
-def _moving_parts(state: SentenceState, say: Say, choices: Choices) -> tuple[Component, ...]:
-    found = [Component("lines", LINES, _lines_data(state, say, choices))]
+def _moving_parts(state: SentenceState, choices: Choices) -> tuple[Component, ...]:
+    drawn = lines.data_of(state, list(choices.heads), choices.values["lines"]["mass"])
+    label = {"label": say(f"kind_{state.kind}")}
+    found = [Component("lines", LINES, without_font_file(drawn) | label)]
     if not needs_probabilities(state):
-        found.append(Component("steps", STEPS, _steps_data(state, say, choices)))
+        found.append(Component("steps", STEPS, without_font_file(steps.data_of(state, choices.step))))
     return tuple(found)
 
 
-def _drawn(name: str, figure: go.Figure | Specification, say: Say, *, label: str, theme: str) -> Component:
-    """A figure as the component by which the app draws it, too."""
-    return Component(name, PLOT, plot_data(say, figure, label=label, file=name, theme=theme))
-
-
-def _lines_data(state: SentenceState, say: Say, choices: Choices) -> dict:
-    named = []
-    for head in choices.heads:
-        named.append((_place_text(state, say, head), Selection(state.kind, *head).weights(state.trace)))
-    data = lines_data(
-        say,
-        state.trace,
-        state.kind,
-        named,
-        mass=choices.values["lines"]["mass"] / 100,
-        label=say(f"kind_{state.kind}"),
-        changed=(state.rows, state.changed_columns),
-        isolated=state.rows if state.focus else (),
-        file=file_name(state, "lines"),
-        theme=state.theme,
-    )
-    return without_font_file(data)
-
-
-def _steps_data(state: SentenceState, say: Say, choices: Choices) -> dict:
-    data = steps_data(
-        say,
-        state.trace,
-        state.all_changes,
-        weights=partial(state.selection.weights, state.trace),
-        place=_place_text(state, say),
-        step=choices.step,
-        chosen=state.focus,
-        file=file_name(state, "steps"),
-        theme=state.theme,
-    )
-    return without_font_file(data)
+def _experiment_parts(state: SentenceState, choices: Choices) -> tuple[Component, ...]:
+    found = choices.experiment.figures if choices.experiment else {}
+    return tuple(_drawn(state, name, *each) for name, each in found.items())
 
 
 _COLUMNS = ("wrong", "right", "fix", "keep", "confidence")  # of the table of changes
 
 
-def to_html(state: SentenceState, say: Say, choices: Choices) -> bytes:
-    """The file. It may be made outside of a session, so ``say`` must not need one. Returns bytes of UTF-8."""
-    moving = _moving_parts(state, say, choices)
-    overviews, heatmap = _overview_parts(state, say), _heatmap_part(state, say, choices)
-    changed = _experiment_parts(state, say, choices)
-    opened = [part] if (part := explorer(state, say)) else []
-    sections = [
-        *_correction(state, say, choices.address),
-        *_overview_section(overviews, say),
-        *(section for part in opened for section in _component_section(part, say)),
-        *_heatmap_section(state, say, choices, heatmap),
-        *(section for each in moving for section in _component_section(each, say)),
-        *_experiment_section(choices, changed),
-    ]
-    return document.document(
-        language=choices.language,
-        theme=state.theme,
-        title=f"{state.sentence.text} – {say('product')}",
-        body="\n".join(sections),
-        no_script=say("take_away_no_script"),
-        components=[*overviews.values(), *opened, heatmap, *moving, *changed],
-        used=(PLOT, LINES, STEPS) if opened else (),
-    )
-
-
-def _corrected(state: SentenceState, say: Say) -> Iterable[str]:
+def _corrected(state: SentenceState) -> Iterable[str]:
     sentence = state.sentence
     yield f"<h2>{escape(say('corrected_label'))}</h2>"
     yield f'<p class="sentence" lang="ko">{escape(sentence.text)}</p>'
     yield f"<h3>{escape(say('take_away_marked'))}</h3>"
     yield f'<p class="sentence" lang="ko">{marked(sentence.source, sentence.changes)}</p>'
     if sentence.changes:
-        yield _changes(sentence.changes, say)
+        yield _changes(sentence.changes)
 
 
-def _correction(state: SentenceState, say: Say, address: str) -> Iterable[str]:
+def _correction(state: SentenceState, address: str) -> Iterable[str]:
     sentence = state.sentence
     yield f"<h1>{escape(say('attention_page'))}</h1>"
     told = loaders.described(state.corrector)
@@ -218,7 +153,7 @@ def _correction(state: SentenceState, say: Say, address: str) -> Iterable[str]:
         yield f"<h3>{escape(say('typed_label'))}</h3>"
         yield f'<p class="sentence">{escape(sentence.source)}</p>'
     else:
-        yield from _corrected(state, say)
+        yield from _corrected(state)
     facts = {
         say("take_away_model"): state.corrector.name,
         say("take_away_fingerprint"): state.corrector.fingerprint,
@@ -246,7 +181,7 @@ def marked(source: str, changes: Iterable[Change]) -> str:
     return "".join([*pieces, escape(source[done:])])
 
 
-def _changes(changes: Sequence[Change], say: Say) -> str:
+def _changes(changes: Sequence[Change]) -> str:
     head = "".join(f'<th scope="col">{escape(say(f"take_away_column_{name}"))}</th>' for name in _COLUMNS)
     rows = []
     for change in changes:
@@ -269,7 +204,7 @@ def _table(rows: str, label: str) -> str:
     )
 
 
-def _overview_section(overviews: Mapping[str, Component], say: Say) -> Iterable[str]:
+def _overview_section(overviews: Mapping[str, Component]) -> Iterable[str]:
     if not overviews:
         return  # the only map follows at full size
     yield f"<h2>{escape(say('take_away_overview'))}</h2>"
@@ -280,16 +215,15 @@ def _overview_section(overviews: Mapping[str, Component], say: Say) -> Iterable[
     yield "</div>"
 
 
-def _heatmap_section(state: SentenceState, say: Say, choices: Choices, part: Component) -> Iterable[str]:
-    place = _place_text(state, say)
-    yield f"<h2>{escape(say(f'kind_{state.kind}'))} · {escape(place)}</h2>"
-    yield _paragraph(wording.describe_map(say, state.trace, state.selection, state.changes), "reading")
+def _heatmap_section(state: SentenceState, choices: Choices, part: Component) -> Iterable[str]:
+    yield f"<h2>{escape(map_label(state))}</h2>"
+    yield _paragraph(wording.describe_map(state.trace, state.selection, state.changes), "reading")
     yield document.component(part)
     minus_copy = choices.values["heatmap"]["shown"] == "difference"
-    yield _paragraph(wording.map_caption(say, state.kind, state.all_changes, difference=minus_copy), "note")
+    yield _paragraph(wording.map_caption(state.kind, state.all_changes, difference=minus_copy), "note")
 
 
-def _component_section(part: Component, say: Say) -> Iterable[str]:
+def _component_section(part: Component) -> Iterable[str]:
     yield f"<h2>{escape(say(f'take_away_heading_{part.name}'))}</h2>"
     yield document.component(part)
 

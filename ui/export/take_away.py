@@ -5,15 +5,13 @@ Numbers come as CSV, JSON and NPZ, every float32 exactly. The page with its netw
 --one-file`` makes that file once. Where it lies there, the app offers it.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
@@ -22,17 +20,15 @@ import streamlit as st
 import assets
 from model.tables.rows import without_formula
 from model.trace.strict_npz import packed
-from ui import wording
 from ui.components.widgets import copy_button
 from ui.export import page
 from ui.export.page import Choices, Experiment
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.views import heatmap, lines, steps
-from ui.wording import say
+from ui.views.view import View
+from ui.wording import language, say, spoken
 from viz.labels import capital
-
-if TYPE_CHECKING:
-    from ui.sentence.state import SentenceState
 
 SCHEMA_VERSION = 1
 SHEET_ROWS = 1_048_575  # rows of Excel and LibreOffice below a header; a text file of it has about 60 MB
@@ -256,10 +252,6 @@ def to_alive(settings: Mapping[str, str], file: Path = ALIVE_FILE) -> bytes:
     return file.read_bytes().replace(_BEGINNING, opening + b">" + told + b"<" + closing, 1)
 
 
-if TYPE_CHECKING:
-    from ui.sentence.state import SentenceState
-    from ui.views.view import View
-
 PAGE_MEGABYTES = 1  # of an empty page: Plotly, and the font
 _NAME_LENGTH = 20
 LONGEST_QR = 1200  # characters of a link; more would be too fine for the camera of a phone
@@ -328,7 +320,6 @@ def page_maker(state: SentenceState, views: Iterable[View], opened: View) -> Cal
     function returns bytes."""
     values = {view.name: controls.values(view.settings) for view in views}
     choices = Choices(
-        language=wording.language(),
         address="" if state.from_file else _link(),
         values=values,
         selected=heatmap.selected_cell(heatmap.cells_for(state, values["heatmap"])),
@@ -336,13 +327,13 @@ def page_maker(state: SentenceState, views: Iterable[View], opened: View) -> Cal
         step=steps.first_step(state),
         experiment=experiment(state, opened),
     )
-    return partial(page.to_html, state, partial(say_in, choices.language), choices)
+    return spoken(language())(partial(page.to_html, state, choices))
 
 
 def _alive_maker(state: SentenceState) -> Callable[[], bytes]:
     """A function that makes the page with its network later, outside of the session."""
     text = address.get("sentence") or state.sentence.source
-    return partial(to_alive, {"text": text, "lang": wording.language(), "theme": state.theme})
+    return partial(to_alive, {"text": text, "lang": language(), "theme": state.theme})
 
 
 def experiment(state: SentenceState, opened: View) -> Experiment | None:
@@ -356,21 +347,9 @@ def experiment(state: SentenceState, opened: View) -> Experiment | None:
     return Experiment(say(f"view_{opened.name}"), told, made, opened.intervenes)
 
 
-def say_in(language: str, key: str, /, **values: object) -> str:
-    """The text ``key`` in ``language``; unlike ``say`` it needs no session. Raises KeyError for an unknown
-    key.
-
-    >>> say_in("en", "layer_label")
-    'Layer'
-    """
-    return wording.table(language)[key].format(**values)
-
-
 def _show_link() -> None:
     markup.paragraph(say("take_away_link_label"), "lead")
-    markup.link(
-        _link()
-    )  # not st.code: its colours for programs are 1.5 MB that the first page would wait for
+    markup.link(_link())  # not st.code: its colours for programs are 1.5 MB for the first page to wait for
     copy_button(_link(), say("copy_link"), "copy_link")
     markup.paragraph(say("take_away_link_meaning"), "note")
     if len(_link()) <= LONGEST_QR:

@@ -265,7 +265,7 @@ def _show_pruning(survey: HeadSurvey) -> None:
         return
     markup.paragraph(say("heads_pruning"), "kind-instead")
     figures.draw(
-        pruning_curve(say, survey, controls.theme()),
+        pruning_curve(survey, controls.theme()),
         "heads_pruning",
         "heads-pruning",
         label=say("heads_pruning"),

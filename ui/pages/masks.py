@@ -107,7 +107,7 @@ def _show_batch(sentences: list[str], ids: np.ndarray) -> None:
             length=length,
             longest=longest,
             count=count,
-            share=percent(say, count / hidden.size),
+            share=percent(count / hidden.size),
         ),
         "reading",
     )
@@ -220,8 +220,8 @@ def _describe(without: DotProduct, cells: np.ndarray, rows: tuple[str, ...], rea
         query=rows[row],
         position=row + 1,
         count=int(cells[row].sum()),
-        share=percent(say, leaks[row]),
-        mean=percent(say, leaks.mean()),
+        share=percent(leaks[row]),
+        mean=percent(leaks.mean()),
     )
 
 

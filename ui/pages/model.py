@@ -55,7 +55,7 @@ def _describe(card: model_card.ModelCard) -> str:
         pairs=about(language(), pairs),
         hours=about(language(), seconds / 3600),
         count=f"{total['count']:,}",
-        exact=percent(say, total["exact_match"]),
+        exact=percent(total["exact_match"]),
     )
 
 
@@ -164,7 +164,7 @@ def _number(value: float | None) -> str:
 
 
 def _share(value: float | None) -> str:
-    return "–" if value is None or pd.isna(value) else percent(say, value, 1)
+    return "–" if value is None or pd.isna(value) else percent(value, 1)
 
 
 def _show_losses(history: pd.DataFrame) -> None:

@@ -50,7 +50,7 @@ def _show_parameters(parts: dict[str, int]) -> None:
     total = sum(parts.values())
     rows = {say(f"network_role_{role}"): size for role, size in by_role(parts).items()}
     rows[say("network_role_all")] = total
-    cells = [(f"{size:,}", percent(say, size / total, 1)) for size in rows.values()]
+    cells = [(f"{size:,}", percent(size / total, 1)) for size in rows.values()]
     names = [say("network_parameters"), say("network_share")]
     shown = pd.DataFrame(cells, index=list(rows), columns=names)
     markup.table(shown, say("network_parameters_heading"), strong=say("network_role_all"))

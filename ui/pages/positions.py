@@ -76,7 +76,7 @@ def _show_similarity(matrix: np.ndarray) -> None:
     similarities = analysis.similarity(matrix)
     curve = analysis.by_distance(similarities)
     below_half = np.flatnonzero(curve < curve[0] / 2)
-    values = {"one": f"{curve[1]:.1f}", "most": f"{curve[0]:.1f}", "share": percent(say, curve[1] / curve[0])}
+    values = {"one": f"{curve[1]:.1f}", "most": f"{curve[0]:.1f}", "share": percent(curve[1] / curve[0])}
     if below_half.size:
         text = say("positions_similarity_reading", half=int(below_half[0]), **values)
     else:

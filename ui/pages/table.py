@@ -27,11 +27,9 @@ from ui.asking.files import (
 )
 from ui.components.component import chosen_row
 from ui.components.live_text import replace as replace_text
-from ui.export.take_away import say_in
 from ui.sentence.page import keep_typed
 from ui.shell import header, markup, own_words, runs
-from ui.wording import capital, language, say
-from viz.browser.texts import Say
+from ui.wording import capital, language, say, spoken
 
 SECONDS_BETWEEN_LOOKS = 1.0
 MEGABYTES = 20
@@ -157,7 +155,7 @@ def _show_rows(job: TableJob, unit: str) -> None:
             capital(unit): [each.row.number for each in done],
             say("table_text"): [each.row.text for each in done],
             say("table_corrected"): [each.corrected for each in done],
-            say("table_changes"): [_all_kinds(say, each.kinds) for each in done],
+            say("table_changes"): [_all_kinds(each.kinds) for each in done],
         }
     )
 
@@ -172,18 +170,16 @@ def _show_rows(job: TableJob, unit: str) -> None:
     st.dataframe(shown, hide_index=True, key="table_rows", on_select=choose, selection_mode="single-row")
 
 
-def _all_kinds(say: Say, kinds: tuple[str, ...]) -> str:
+def _all_kinds(kinds: tuple[str, ...]) -> str:
     """The kinds of all changes of a row in words."""
     return ", ".join(" + ".join(say(f"mistake_{kind}") for kind in each.split(AND)) for each in kinds)
 
 
-def _wording(of_page: str, name: str) -> Wording:
-    """The words of a downloaded file in the language ``of_page``. The file is made outside of the session
-    that knows the language. ``name``: of the column with the texts, if it has one."""
-    say = partial(say_in, of_page)
+def _wording(name: str) -> Wording:
+    """The words of a downloaded file. ``name``: of the column with the texts, if it has one."""
     return Wording(
         tuple(name if name and column == "text" else say(f"table_{column}") for column in COLUMNS),
-        partial(_all_kinds, say),
+        _all_kinds,
         lambda problem: say(f"table_problem_{problem}"),
     )
 
@@ -204,12 +200,12 @@ def _show_downloads(job: TableJob, columns: Columns | None, given: DroppedFile) 
     rows = [each for each in job.done if each.kinds or not is_document(given.name)]
     others = () if columns is None else tuple(map(columns.name, columns.others))
     of_texts = "" if columns is None or columns.chosen is None else columns.names[columns.chosen]
-    wording = _wording(language(), of_texts)
+    wording = _wording(of_texts)
     with st.container(horizontal=True, gap="small"):
         for ending in ("csv", "xlsx"):
             st.download_button(
                 say(f"table_download_{ending}"),
-                partial(as_bytes, rows, f".{ending}", wording, others),
+                spoken(language())(partial(as_bytes, rows, f".{ending}", wording, others)),
                 file_name=f"{name}.{ending}",
                 key=f"table_download_{ending}",
                 on_click="ignore",

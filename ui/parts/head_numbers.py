@@ -13,7 +13,6 @@ from model.analysis.roles import BREADTH, OWN, ROLES
 from model.survey.results import HeadSurvey, Mean
 from model.trace.interventions import Head
 from ui.wording import head_name, percent, say
-from viz.browser.texts import Say
 from viz.labels import decimal
 
 LEADING, WROTE, EFFECT, LOSS = "leading", "wrote", "effect", "loss"
@@ -108,13 +107,9 @@ def told(survey: HeadSurvey, name: str, at: str) -> str:
         f"heads_reading_{'role' if share else name}",
         name=chosen.title,
         head=head_name(head),
-        mean=percent(say, mean) if share else decimal(mean),
+        mean=percent(mean) if share else decimal(mean),
         margin=f"{100 * margin:.1f}" if share else decimal(margin),
-        chance="–"
-        if found.chance is None
-        else percent(say, found.chance)
-        if share
-        else f"{found.chance:.2f}",
+        chance="–" if found.chance is None else percent(found.chance) if share else f"{found.chance:.2f}",
         at=say(f"heads_at_{at}"),
         sentences=f"{sentences:,}",
     )
@@ -152,16 +147,13 @@ def role_of_example(survey: HeadSurvey, head: Head, name: str, at: str) -> str:
     return OWN
 
 
-def pruning_curve(say: Say, survey: HeadSurvey, theme: str = "light") -> go.Figure:
+def pruning_curve(survey: HeadSurvey, theme: str = "light") -> go.Figure:
     """The share of sentences still corrected as heads are ablated."""
     return viz.pruning_curve(
         survey.pruning,
         main="effect",
         captions=viz.Captions(
-            titles=(
-                say("heads_pruning_removed"),
-                *((say("heads_pruning_exact"), say("heads_pruning_untouched"))),
-            ),
+            titles=tuple(say(f"heads_pruning_{name}") for name in ("removed", "exact", "untouched")),
             names=(say("heads_pruning_main"), say("heads_pruning_random")),
             theme=theme,
         ),

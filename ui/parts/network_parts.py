@@ -13,7 +13,6 @@ from ui.components.diagram import Column, DiagramPart, Layer, Sublayer, diagram_
 from ui.shell import address
 from ui.shell.settings import is_number
 from ui.wording import about, language, percent, say
-from viz.browser.texts import Say
 from viz.labels import visible_token
 
 _PAGES = {
@@ -80,7 +79,7 @@ def sketch_of(corrector: Asked, found: SentenceCorrection) -> Sketch:
 
 def drawing(sketch: Sketch, theme: str) -> dict:
     """The data of ``diagram``."""
-    return diagram_data(say, *columns(say, sketch), label=say("network_picture"), theme=theme)
+    return diagram_data(*columns(sketch), label=say("network_picture"), theme=theme)
 
 
 def _open_layer(config: NetworkConfig) -> int:
@@ -101,16 +100,16 @@ def describe(sketch: Sketch) -> str:
         heads=config.num_heads,
         weights=f"{sum(work.attention_weights(config, source, target).values()):,}",
         multiplications=about(language(), total),
-        mixing=percent(say, multiplications[work.MIXING] / total, 1),
+        mixing=percent(multiplications[work.MIXING] / total, 1),
         parameters=about(language(), sum(sketch.parts.values())),
-        share=percent(say, attention_share(sketch.parts)),
+        share=percent(attention_share(sketch.parts)),
     )
 
 
-def columns(say: Say, sketch: Sketch) -> tuple[Column, Column]:
+def columns(sketch: Sketch) -> tuple[Column, Column]:
     """Encoder and decoder, for either kind of network."""
     is_transformer = sketch.config.architecture == "transformer"
-    parts = _TransformerParts(say, sketch) if is_transformer else _RecurrentParts(say, sketch)
+    parts = _TransformerParts(sketch) if is_transformer else _RecurrentParts(sketch)
     return Column(say("network_encoder"), parts.encoder()), Column(say("network_decoder"), parts.decoder())
 
 
@@ -128,8 +127,8 @@ def visible_text(text: str) -> str:
 class _CommonParts:
     """The parts that both networks have."""
 
-    def __init__(self, say: Say, sketch: Sketch):
-        self.say, self.sketch, self.config = say, sketch, sketch.config
+    def __init__(self, sketch: Sketch):
+        self.sketch, self.config = sketch, sketch.config
         self.s, self.t, self.d = sketch.source_tokens, sketch.target_tokens, sketch.config.d_model
 
     def part(
@@ -138,18 +137,18 @@ class _CommonParts:
         """``places`` name its parameters."""
         count = under(self.sketch.parts, *places)
         detail = " · ".join(filter(None, [dims, f"{count:,}" if count else ""]))
-        title = more.pop("title", None) or self.say(f"network_{name}")
+        title = more.pop("title", None) or say(f"network_{name}")
         return DiagramPart(style, title, detail, leads_to, self.spoken(title, dims, count, leads_to), **more)
 
     def spoken(self, title: str, dims: str, count: int, leads_to: str) -> str:
         if not leads_to:
             return ""
-        parameters = self.say("network_spoken_parameters", count=f"{count:,}") if count else ""
-        leads = self.say(f"network_leads_{leads_to.partition(':')[0]}")
+        parameters = say("network_spoken_parameters", count=f"{count:,}") if count else ""
+        leads = say(f"network_leads_{leads_to.partition(':')[0]}")
         return ". ".join(filter(None, [title, dims, parameters, leads]))
 
     def text(self, name: str, text: str, tokens: str, count: int) -> DiagramPart:
-        title = self.say(f"network_{name}", text=visible_text(text))
+        title = say(f"network_{name}", text=visible_text(text))
         return self.part("text", name, shape(**{tokens: count}), leads_to="sentence", title=title)
 
     def embedding(self, name: str, dims: str, *places: str) -> DiagramPart:
@@ -215,7 +214,7 @@ class _TransformerParts(_CommonParts):
             dims,
             place,
             leads_to=f"layer:{number}",
-            title=self.say("network_layer", layer=number),
+            title=say("network_layer", layer=number),
             asks_memory=side == "decoder" and not is_open,
         )
         if not is_open:
@@ -236,8 +235,8 @@ class _TransformerParts(_CommonParts):
 
     def attention(self, kind: str, number: int, place: str, **sizes: int) -> DiagramPart:
         mask = "look_ahead" if kind == "decoder_attention" else "padding"
-        title, name = self.say("network_mask"), self.say(f"network_mask_{mask}")
-        leads = self.say("network_leads_mask")
+        title, name = say("network_mask"), say(f"network_mask_{mask}")
+        leads = say("network_leads_mask")
         return self.part(
             "attention",
             kind,

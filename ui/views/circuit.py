@@ -22,7 +22,17 @@ from ui.shell import runs
 from ui.shell.settings import Choice
 from ui.views.drawings import before_after
 from ui.views.view import Figures, Values, View, file_name, idea, needs_activations, open_known_head
-from ui.wording import change_in_words, head_name, nats, percent, say, share_kept, short_head_name
+from ui.wording import (
+    change_in_words,
+    head_name,
+    language,
+    nats,
+    percent,
+    say,
+    share_kept,
+    short_head_name,
+    spoken,
+)
 from viz.figure import Specification
 from viz.labels import visible_token
 
@@ -83,11 +93,9 @@ def _complete(state: SentenceState, values: Values) -> None:
 
 
 def _offer(state: SentenceState, circuit: Circuit, edges: CircuitEdges) -> None:
-    # Made outside of the session, which alone knows the language, so the names are made now.
-    names = {node: node_name(node) for node in circuit.members}
     st.download_button(
         say("circuit_json"),
-        partial(_json, state, circuit, edges, names),
+        spoken(language())(partial(_json, state, circuit, edges)),
         file_name=f"{file_name(state, 'circuit')}.json",
         mime="application/json",
         key="circuit_json",
@@ -149,7 +157,7 @@ def _graph(state: SentenceState, circuit: Circuit, edges: CircuitEdges | None) -
     ]
     folded = [edge for edge in edges.edges if edge not in shown] if edges else []
     whole = sum(abs(edge.nats) for edge in edges.edges) if edges else 0.0
-    share = percent(say, sum(abs(edge.nats) for edge in folded) / whole) if whole else ""
+    share = percent(sum(abs(edge.nats) for edge in folded) / whole) if whole else ""
     return viz.circuit_graph.specification(
         [node._replace(row=node.row - round(node.row) + used.index(round(node.row))) for node in nodes],
         lines,
@@ -239,7 +247,8 @@ def _checks(state: SentenceState, circuit: Circuit) -> Specification:
     return before_after(state, rows, say("circuit_share"), (say("circuit_whole"), say("circuit_changed")))
 
 
-def _json(state: SentenceState, circuit: Circuit, edges: CircuitEdges, names: dict[Node, str]) -> bytes:
+def _json(state: SentenceState, circuit: Circuit, edges: CircuitEdges) -> bytes:
+    names = {node: node_name(node) for node in circuit.members}
     graph = attribution_graph(circuit, edges, state.trace, state.corrector.name, names)
     return json.dumps(graph, ensure_ascii=False, indent=1).encode()
 
@@ -258,9 +267,9 @@ def _describe(state: SentenceState, values: Values) -> str:
             change=change_in_words(change),
             reached=_reached(circuit) + 1,
             goal=say(f"circuit_goal_{values['circuit_goal']}"),
-            kept=share_kept(say, float(circuit.growth[_reached(circuit)])),
+            kept=share_kept(float(circuit.growth[_reached(circuit)])),
             count=len(circuit.members),
-            share=share_kept(say, circuit.faithfulness),
+            share=share_kept(circuit.faithfulness),
         )
     told = say(
         "circuit_reading",
@@ -270,8 +279,8 @@ def _describe(state: SentenceState, values: Values) -> str:
         kept=nats(circuit.kept),
         count=len(circuit.members),
         parts=len(circuit.nodes),
-        share=share_kept(say, circuit.faithfulness),
-        random=share_kept(say, float(circuit.random.mean())),
+        share=share_kept(circuit.faithfulness),
+        random=share_kept(float(circuit.random.mean())),
     )
     return told if circuit.p < LEVEL else told + say("circuit_as_random", p=f"{circuit.p:.3g}")
 
@@ -286,11 +295,11 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
         told.append(
             say(
                 "circuit_measures",
-                faithfulness=share_kept(say, circuit.faithfulness),
-                completeness=share_kept(say, circuit.completeness),
-                least=share_kept(say, float((circuit.faithfulness - circuit.without).min())),
+                faithfulness=share_kept(circuit.faithfulness),
+                completeness=share_kept(circuit.completeness),
+                least=share_kept(float((circuit.faithfulness - circuit.without).min())),
                 count=len(circuit.random),
-                best=share_kept(say, float(circuit.random[np.abs(1 - circuit.random).argmin()])),
+                best=share_kept(float(circuit.random[np.abs(1 - circuit.random).argmin()])),
                 p=f"{circuit.p:.3f}",
             )
         )

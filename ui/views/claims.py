@@ -65,7 +65,7 @@ def _told(name: str, value: object) -> str:
         case Node():
             return node_name(value)
         case float() if name in ("share", "random"):
-            return share_kept(say, value)
+            return share_kept(value)
         case float() if name == "weight":
             return weight(value)
         case float():

@@ -87,8 +87,8 @@ def _describe(state: SentenceState, values: Values) -> str:
         token=visible_token(state.trace.target_tokens[state.asked_row]),
         columns=visible_token("".join(state.trace.source_tokens[column] for column in columns), LONGEST_SIDE),
         place=_place_of(state, found),
-        share=percent(say, float(found.share)),
-        usual=percent(say, float(found.usual)),
+        share=percent(float(found.share)),
+        usual=percent(float(found.usual)),
     )
 
 
@@ -103,8 +103,8 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
 def _named(state: SentenceState, found: LeadingHead) -> str:
     place, share, usual = (
         _place_of(state, found),
-        percent(say, float(found.share)),
-        percent(say, float(found.usual)),
+        percent(float(found.share)),
+        percent(float(found.usual)),
     )
     return say("edits_head", place=place, share=share, usual=usual)
 

@@ -1,7 +1,6 @@
 """View *heatmap*: one attention map, by token or word, as a difference, or summed by key."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -212,18 +211,8 @@ def cells_for(state: SentenceState, values: Values) -> MapCells:
     )
 
 
-def picture(
-    state: SentenceState,
-    values: Values,
-    selected: tuple[int, int] | None = None,
-    say: Callable[..., str] = say,
-) -> Specification:
-    """The map as Plotly's data; ``selected`` is the (row, column) of a cell.
-
-    A file is made outside of the session, so it brings its own ``say``.
-
-    The map is (Q, K).
-    """
+def picture(state: SentenceState, values: Values, selected: tuple[int, int] | None = None) -> Specification:
+    """The map (Q, K) as Plotly's data; ``selected`` is the (row, column) of a cell."""
     cells = cells_for(state, values)
     minus_copy = values["shown"] == "difference"
     return viz.attention_heatmap.specification(
@@ -254,7 +243,7 @@ def _describe(state: SentenceState, values: Values) -> str:
     if selected := selected_cell(cells):
         return _told(cells, selected, minus_copy)
     if not minus_copy and values["unit"] == "syllable":
-        return wording.describe_map(say, state.trace, state.selection, state.changes)
+        return wording.describe_map(state.trace, state.selection, state.changes)
     row, column = cells.largest(cells.rows_of(state.rows))
     query, key = map(_named, cells.labels_of((row, column)))
     amount = weight(cells.value_of((row, column)))
@@ -296,9 +285,7 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
         return received.notes(state)
     cells = cells_for(state, values)
     tokens = cells.key_spans[-1][1] - cells.key_spans[0][0]
-    found = [
-        wording.map_caption(say, state.kind, state.all_changes, difference=values["shown"] == "difference")
-    ]
+    found = [wording.map_caption(state.kind, state.all_changes, difference=values["shown"] == "difference")]
     found += [say("heatmap_words")] * (values["unit"] == "word")
     found += [say("heatmap_unmarked_note")] * (tokens < len(state.keys))
     found += [say("heatmap_logarithmic_note", floor=viz.FAINT)] * values["logarithmic"]

@@ -210,8 +210,8 @@ def _describe(state: SentenceState, ranking: Ranking) -> str:
             "overview_reading_edit" if high > 0 else "overview_reading_edit_none",
             change=change_in_words(change),
             best=places["best"],
-            share=percent(say, float(attention.share[best])),
-            usual=percent(say, float(attention.usual[best])),
+            share=percent(float(attention.share[best])),
+            usual=percent(float(attention.usual[best])),
         )
     return say(
         "overview_reading_entropy",

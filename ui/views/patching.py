@@ -179,7 +179,7 @@ def _told(
         text,
         place=_rows_of(state, values, len(found.patched))[cell[0]],
         token=visible_token(tokens[cell[1]]),
-        share=share_kept(say, float(found.restored[cell])),
+        share=share_kept(float(found.restored[cell])),
     )
 
 

@@ -243,18 +243,18 @@ def _comparison(state: SentenceState, mean: Agreement, heads: Agreement, head: t
     return say(
         "predict_reading" if several else "predict_reading_only",
         count=mean.marks,
-        share=percent(say, float(mean.share)),
-        best=percent(say, float(mean.best)),
-        random=percent(say, float(mean.random)),
+        share=percent(float(mean.share)),
+        best=percent(float(mean.best)),
+        random=percent(float(mean.random)),
         hits=int(mean.hits),
         place=_place(state, head),
-        most=percent(say, float(heads.share[head])),
+        most=percent(float(heads.share[head])),
     )
 
 
 def _numbers(found: Agreement, place: tuple[int, ...]) -> list[str]:
     shares = (found.share[place], found.random[place], found.best[place])
-    return [*(percent(say, float(share)) for share in shares), f"{found.hits[place]} / {found.marks}"]
+    return [*(percent(float(share)) for share in shares), f"{found.hits[place]} / {found.marks}"]
 
 
 def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:

@@ -15,7 +15,6 @@ from ui.views import fork
 from ui.views.view import Values, View, file_name, needs_probabilities
 from ui.wording import say
 from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
-from viz.browser.texts import Say
 from viz.labels import CERTAIN, IMPOSSIBLE, log_odds, probability
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
@@ -25,19 +24,20 @@ STEP = Ordinal("step", of="sentence")
 
 def _draw(state: SentenceState, values: Values) -> None:
     """The player of the whole sentence."""
-    data = data_of(state, may_part=fork.VIEW.lacks(state) is None)
+    data = data_of(state, first_step(state), may_part=fork.VIEW.lacks(state) is None)
     draw_steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(_part, state.trace))
 
 
-def data_of(state: SentenceState, may_part: bool) -> dict:
-    """The data of the player; with ``may_part`` it leads to the laboratory's *another token*."""
+def data_of(state: SentenceState, step: int, may_part: bool = False) -> dict:
+    """The data of the player at ``step``, from 1; with ``may_part`` it leads to the laboratory's *another
+    token*."""
     return steps_data(
         say,
         state.trace,
         state.all_changes,
         weights=partial(state.selection.weights, state.trace),
         place=state.place,
-        step=first_step(state),
+        step=step,
         chosen=state.focus,
         may_part=may_part,
         file=file_name(state, "steps"),
@@ -63,8 +63,8 @@ def _describe(state: SentenceState, values: Values) -> str:
     """The step that was chosen or is in question; of a whole sentence, the one of which it was least sure."""
     step = first_step(state)
     if state.focus is not None or address.get("step") == str(step):
-        return choice(say, state.trace, step - 1)
-    return hesitation(say, state.trace)
+        return choice(state.trace, step - 1)
+    return hesitation(state.trace)
 
 
 def _notes(state: SentenceState, values: Values) -> list[str]:
@@ -84,7 +84,7 @@ def first_step(state: SentenceState) -> int:
     return state.asked_row + 1
 
 
-def hesitation(say: Say, trace: AttentionTrace) -> str:
+def hesitation(trace: AttentionTrace) -> str:
     """The sentence about the least sure step and its other candidates.
 
     Raises AssertionError for a trace without probabilities, which ``needs.probabilities`` keeps away.
@@ -94,15 +94,15 @@ def hesitation(say: Say, trace: AttentionTrace) -> str:
     )
     logs = trace.log_probabilities
     row = min(range(len(trace.target_tokens)), key=lambda row: logs[row])
-    values = _values(say, trace, row)
+    values = _values(trace, row)
     if np.exp(logs[row]) > SURE:
         return say(f"steps_reading_sure{_certain(values)}", **values)
     return say("steps_reading_sentence", **values)
 
 
-def choice(say: Say, trace: AttentionTrace, row: int) -> str:
+def choice(trace: AttentionTrace, row: int) -> str:
     """The probability of one step's token, and its other candidates."""
-    values = _values(say, trace, row)
+    values = _values(trace, row)
     return say(f"steps_reading_step{_certain(values)}", **values)
 
 
@@ -113,7 +113,7 @@ def _certain(values: dict[str, object]) -> str:
     return "_certain" if nothing_else else ""
 
 
-def _values(say: Say, trace: AttentionTrace, row: int) -> dict[str, object]:
+def _values(trace: AttentionTrace, row: int) -> dict[str, object]:
     """The numbers of one step, for the sentences about it."""
     assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
         "``needs.probabilities`` keeps other traces away"
@@ -123,10 +123,10 @@ def _values(say: Say, trace: AttentionTrace, row: int) -> dict[str, object]:
     return {
         "count": len(trace.target_tokens),
         "step": row + 1,
-        "token": _name(say, trace.target_tokens[row]),
+        "token": _name(trace.target_tokens[row]),
         "probability": share(chance),
         "odds": log_odds(chance),
-        "other": _name(say, trace.alternatives[row][other]),
+        "other": _name(trace.alternatives[row][other]),
         "other_probability": share(float(trace.alternative_probabilities[row][other])),
     }
 
@@ -149,7 +149,7 @@ def _explain(state: SentenceState) -> None:
     markup.paragraph(say("steps_sources"), "note")
 
 
-def _name(say: Say, token: str) -> str:
+def _name(token: str) -> str:
     return say(NAMES[token]) if token in NAMES else say("token", token=wording.visible(token))
 
 

@@ -168,7 +168,7 @@ def _show_heads(state: SentenceState, found: EditOutcome) -> None:
         markup.paragraph(say("teach_heads"), "label")
         for each in found.heads[:MOST_HEADS]:
             st.button(
-                f"{head_name(each.head)} · {percent(say, each.change)}",
+                f"{head_name(each.head)} · {percent(each.change)}",
                 key=f"teach_head_{'_'.join(map(str, each.head))}",
                 on_click=open_head,
                 args=(state, each.head),
@@ -226,7 +226,7 @@ def _describe(state: SentenceState, values: Values) -> str:
             told.append(say(f"teach_reading_{name}", count=len(texts), learned=_right(texts)[1]))
     if not found.elsewhere:
         told.append(say("teach_reading_nowhere"))
-    size = percent(say, found.size, 1)
+    size = percent(found.size, 1)
     told.append(say("teach_reading_others", others=found.num_others, changed=len(found.others), size=size))
     return " ".join(told)
 

@@ -7,7 +7,6 @@ import io
 import json
 import re
 from dataclasses import fields
-from functools import partial
 from html import unescape
 from urllib.parse import parse_qsl
 
@@ -26,8 +25,9 @@ from tests.ui.screen import open_popover
 from ui.export import page, take_away
 from ui.export.page import Choices, Experiment
 from ui.sentence.state import SentenceState
-from ui.views import VIEWS
+from ui.views import VIEWS, heatmap
 from ui.views.heatmap import cells_of
+from ui.wording import say, spoken
 from viz.browser import document
 from viz.browser.document import Script
 
@@ -46,12 +46,12 @@ def make_state(
 VALUES = {view.name: {each.name: each.read("") for each in view.settings} for view in VIEWS}
 
 
-SAY = partial(take_away.say_in, "ko")
+SAY = spoken("ko")(say)
 
 
 def make_html(state: SentenceState, **chosen) -> str:
-    choices = Choices("ko", "http://localhost:8501/?sentence=%EA%B3%A0", **{"values": VALUES} | chosen)
-    return page.to_html(state, SAY, choices).decode()
+    choices = Choices("http://localhost:8501/?sentence=%EA%B3%A0", **{"values": VALUES} | chosen)
+    return spoken("ko")(page.to_html)(state, choices).decode()
 
 
 def read_csv(state: SentenceState) -> list[dict[str, str]]:
@@ -169,7 +169,7 @@ def test_the_file_shows_the_heatmap_in_the_light_of_the_view():
     cells = cells_of(state, by_words=False, without_marks=True, minus_copy=True)
     shown = VALUES["heatmap"] | {"shown": "difference", "unmarked": True, "fitted": True}
     choices = {"values": VALUES | {"heatmap": shown}, "selected": (1, 0)}
-    figure = page.heatmap_figure(state, SAY, Choices("ko", "", **choices))
+    figure = heatmap.picture(state, shown, (1, 0))
     np.testing.assert_array_equal(figure["data"][0]["z"], cells.values)
     assert len(figure["layout"]["shapes"]) == 2
     assert SAY("heatmap_difference_cross_attention")[:20] in make_html(state, **choices)

@@ -1,7 +1,6 @@
 """Views of what is inside a pass in the file that is taken along: drawn, said in words, and called observed
 or intervened."""
 
-from functools import partial
 from html import escape
 
 import pytest
@@ -14,7 +13,7 @@ from ui.export.page import Choices
 from ui.sentence.state import SentenceState
 from ui.shell.settings import defaults
 from ui.views import VIEWS, attention_score, circuit, claims, logit_attribution, logit_lens, patching
-from ui.wording import table
+from ui.wording import spoken, table
 
 OBSERVED = (logit_attribution.VIEW, logit_lens.VIEW)
 
@@ -46,8 +45,8 @@ def test_the_file_has_all_pictures_of_the_open_view(view, language, names, plant
     assert found.figures.keys() == names
     assert found.intervenes == (view not in OBSERVED)
     values = {each.name: {setting.name: setting.read("") for setting in each.settings} for each in VIEWS}
-    choices = Choices(language, "", values, experiment=found)
-    html = page.to_html(shown, partial(take_away.say_in, language), choices).decode()
+    choices = Choices("", values, experiment=found)
+    html = spoken(language)(page.to_html)(shown, choices).decode()
     assert f"<h2>{table(language)[f'view_{view.name}']}</h2>" in html
     assert all(escape(line) in html for line in found.told)
     assert all(f'data-place="{name}"' in html for name in names)

@@ -84,7 +84,7 @@ def test_every_stage_has_the_shape_of_this_sentence(open_app):
 def test_source_and_target_may_differ_in_length(open_app, networks):
     config = networks["transformer"].config
     sketch = Sketch(config, {}, "가나다", "가나", 1)
-    _, decoder = columns(say, sketch)
+    _, decoder = columns(sketch)
     opened = next(item for item in decoder.items if isinstance(item, Layer) and item.sublayers)
     assert [each.core.detail for each in opened.sublayers[:2]] == [
         "(H, T, T) = (2, 3, 3)",
@@ -152,7 +152,7 @@ def test_a_layer_stays_and_opens_and_what_no_part_is_called_changes_nothing(sett
 def test_every_part_that_leads_somewhere_says_so_leads_to_a_page_and_has_its_looks(settings, networks):
     led = set()
     for network in networks.values():
-        data = diagram_data(say, *columns(say, Sketch(network.config, {}, "가", "나", 1)), label="")
+        data = diagram_data(*columns(Sketch(network.config, {}, "가", "나", 1)), label="")
         for box in data["forms"]["narrow"]["boxes"]:
             assert bool(box["leads_to"]) == bool(box["spoken"]) and box["style"] in data["looks"], box
             led.add(network_parts.follow(box["leads_to"]))

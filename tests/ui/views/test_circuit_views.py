@@ -13,7 +13,7 @@ from model.analysis.claims import LOOK, verified_explanation
 from model.analysis.patching import corrupted_by_exchange
 from tests.planted import CARRY, EDIT, MARK, ROW, WRONG
 from tests.ui.screen import chosen, figure, figures, html, numbers, open_popover, send, setting, told
-from ui.wording import say, share_kept, table
+from ui.wording import share_kept, table
 from viz.labels import weight
 
 KO = table("ko")
@@ -126,7 +126,7 @@ def test_every_claim_has_its_receipt_and_why_a_head_looked_has_weights(open_circ
         assert f"{receipt.before:+.2f} → {receipt.after:+.2f}".replace("-", "−") in shown
     assert shown.count('class="holds"') == sum(each.holds for each in found)
     (decided,) = [receipt for receipt in found if receipt.name == "decided"]
-    assert share_kept(say, decided.facts["share"]) in shown
+    assert share_kept(decided.facts["share"]) in shown
     (fed,) = [receipt for receipt in found if receipt.name == "fed"]
     of_fed = {way: KO[f"receipt_fed_{way}"].split("}")[1].split("{")[0] for way in ("for", "against")}
     assert [way for way, words in of_fed.items() if words in shown] == [

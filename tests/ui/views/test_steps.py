@@ -126,10 +126,10 @@ def test_the_revision_changes_with_the_text_and_the_chosen_change_only():
 
 def test_the_reading_of_a_sentence_names_its_least_sure_step_and_what_is_certain_without_signs():
     sure = random_trace(SOURCE, TARGET)
-    said = hesitation(say, with_row(sure, 4, 0.4, ("왓", "왔"), (0.55, 0.4)))
+    said = hesitation(with_row(sure, 4, 0.4, ("왓", "왔"), (0.55, 0.4)))
     assert all(each in said for each in ("5단계", "‘왔’ 자에 준 확률이 0.400", "‘왓’ 자 0.550"))
-    assert "거의 망설이지 않았습니다" in hesitation(say, sure)
-    said = choice(say, with_row(sure, 1, 0.9999, ("객", "갱"), (0.9999, 0.0001)), 1)
+    assert "거의 망설이지 않았습니다" in hesitation(sure)
+    said = choice(with_row(sure, 1, 0.9999, ("객", "갱"), (0.9999, 0.0001)), 1)
     assert "확률이 0.999를 넘고(로그 오즈 +9.2), 다른 후보는 모두 0.001 미만입니다" in said
     assert ">" not in said and "<" not in said
 

@@ -6,16 +6,14 @@ Labels show what was typed: no sign keeps a meaning of Markdown's.
 """
 
 import string
-from functools import partial
 
 import numpy as np
 import pytest
 
-from ui.export.take_away import say_in
-from ui.wording import about, percent, plain_markdown
+from ui.wording import about, percent, plain_markdown, say, spoken
 from viz.labels import probability
 
-korean, english = (partial(say_in, language) for language in ("ko", "en"))
+korean, english = (spoken(language)(say) for language in ("ko", "en"))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +72,7 @@ def test_what_is_shown_and_what_is_done_agree_for_all_confidences():
     ],
 )
 def test_a_share_is_never_rounded_to_nothing_or_to_everything(share, digits, text):
-    assert percent(english, share, digits) == text
+    assert spoken("en")(percent)(share, digits) == text
 
 
 @pytest.mark.parametrize(

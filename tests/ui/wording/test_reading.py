@@ -1,7 +1,6 @@
 """The sentence under the controls is computed from the map that is shown."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -9,14 +8,13 @@ import pytest
 from model.text.changes import find_changes
 from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.ui.fake_corrector import random_trace
-from ui import wording
-from ui.export.take_away import say_in
+from ui.wording import changed_rows, describe_map, spoken
 
 FIRST_HEAD = Selection("cross_attention", 0, 0)
 SOURCE, TARGET = "고갱님이 왓다", "고객님이 왔다"
 
 
-say = partial(say_in, "ko")
+describe_map = spoken("ko")(describe_map)
 
 
 @pytest.fixture
@@ -29,7 +27,7 @@ def test_first_changed_row_and_its_strongest_key_are_told(trace):
     weights[0, 0, :, 0] = 0.17
     weights[0, 0, 1, 1] = 0.83
     told = replace(trace, cross_attention=weights)
-    text = wording.describe_map(say, told, FIRST_HEAD, find_changes(SOURCE, TARGET))
+    text = describe_map(told, FIRST_HEAD, find_changes(SOURCE, TARGET))
     assert text.startswith("‘갱’→‘객’: ‘객’ 자를 쓸 때, 원문의 ‘갱’ 자를")
     assert "0.83" in text and "1층" in text
 
@@ -37,26 +35,26 @@ def test_first_changed_row_and_its_strongest_key_are_told(trace):
 def test_encoder_rows_are_counted_in_the_source():
     source, target = "밥을 마니 머거", "밥을 많이 먹어"
     changes = find_changes(source, target)
-    assert wording.changed_rows(changes, "encoder_attention", 9) == [4 - 1, 4, 6, 7]
-    assert [target[row] for row in wording.changed_rows(changes, "cross_attention", 9)] == [*"많이먹어"]
+    assert changed_rows(changes, "encoder_attention", 9) == [4 - 1, 4, 6, 7]
+    assert [target[row] for row in changed_rows(changes, "cross_attention", 9)] == [*"많이먹어"]
 
 
 def test_deletion_points_at_what_follows_it_and_insertion_at_what_is_new():
     deletion = find_changes("가나다", "가다")
-    assert wording.changed_rows(deletion, "cross_attention", 3) == [1]
+    assert changed_rows(deletion, "cross_attention", 3) == [1]
     trace = random_trace("가나다", "가다")
-    text = wording.describe_map(say, trace, FIRST_HEAD, deletion)
+    text = describe_map(trace, FIRST_HEAD, deletion)
     assert text.startswith("지운 ‘나’: ‘다’ 자를")
     insertion = find_changes("할수", "할 수")
     trace = random_trace("할수", "할 수")
-    text = wording.describe_map(say, trace, FIRST_HEAD, insertion)
+    text = describe_map(trace, FIRST_HEAD, insertion)
     assert text.startswith("새로 넣은 ‘␣’: 빈칸(␣) 자리를")
     last = find_changes("가나", "가")
-    assert "끝 표시" in wording.describe_map(say, random_trace("가나", "가"), FIRST_HEAD, last)
+    assert "끝 표시" in describe_map(random_trace("가나", "가"), FIRST_HEAD, last)
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_an_unchanged_sentence_is_described_too(trace, kind):
     same = random_trace(SOURCE, SOURCE)
-    text = wording.describe_map(say, same, Selection(kind, 0, 0), ())
+    text = describe_map(same, Selection(kind, 0, 0), ())
     assert "‘고’ 자를" in text

@@ -59,13 +59,14 @@ def draw(pictures: Iterable[tuple[go.Figure, Path]]) -> None:
 
 def figures(survey: HeadSurvey, sentence, stories: dict[str, Head]) -> dict:
     """(figure, pixels) by the name of its file."""
-    names = {"names": kind_names(say, survey.kinds), "layer_title": say("layer_label")}
+    names, layers = kind_names(say, survey.kinds), say("layer_label")
+    shared = {"names": names, "captions": viz.Captions(titles=(layers,))}
     labels = {role: (sign, say(f"heads_by_{role}")) for role, sign in SIGNS.items()}
     effects = {kind: survey.effect(kind, EDITED).mean for kind in survey.kinds}
-    key = {"key": say("without_key"), "helps_below": True}
+    key = {"key": say("without_key"), "helps_below": True, "names": names, "layer_title": layers}
     found = {
-        "heads-roles": (viz.role_mosaic(survey.leading_roles(), labels, **names), 640),
-        "heads-effects": (viz.head_mosaic(effects, value_title=say("heads_unit_nats"), **key, **names), 640),
+        "heads-roles": (viz.role_mosaic(survey.leading_roles(), labels, **shared), 640),
+        "heads-effects": (viz.head_mosaic(effects, value_title=say("heads_unit_nats"), **key), 640),
         "heads-pruning": (pruning_curve(survey), 640),
     }
     for name, head in stories.items():

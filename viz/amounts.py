@@ -32,11 +32,7 @@ class Amount(NamedTuple):
 def waterfall(
     amounts: Sequence[Amount],
     *,
-    total_name: str = "Sum",
-    title: str = "",
-    value_title: str = "Nats",
-    sides: tuple[str, str] | None = None,
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> Specification:
     """A bar for each amount, from top to bottom, which begins where the one before it ends; the last one is
     their sum.
@@ -45,7 +41,8 @@ def waterfall(
     ``customdata`` of each bar is its ``custom``, so that a page can react to a click or to the arrow keys.
 
     Args:
-        sides: names of the amounts above 0 and of those below, for a legend.
+        captions: the title of the values; names of the sum, and for a legend of the amounts above 0 and of
+            those below.
 
     Raises:
         ValueError: values that are not finite, and for an unknown theme.
@@ -58,10 +55,12 @@ def waterfall(
     values = np.array([amount.value for amount in amounts], float)
     if not np.isfinite(values).all():
         raise ValueError(f"values should be finite, received {values[~np.isfinite(values)][:3]}")
+    captions = captions.or_else(("Nats",), names=("Sum",))
+    (value_title,), (total, *sides), theme = captions.titles, captions.names, captions.theme
     ends = np.cumsum(values)
-    rows = [*amounts, Amount(total_name, float(values.sum()))]
+    rows = [*amounts, Amount(total, float(values.sum()))]
     starts = [*(ends - values), 0.0]
-    layout = _layout(rows, starts, title, value_title, theme)
+    layout = _layout(rows, starts, captions)
     if not amounts:
         return {"data": [], "layout": layout}
     data = [_bars(rows, starts, value_title, theme), _places(rows, starts, value_title)]
@@ -69,13 +68,13 @@ def waterfall(
     return {"data": [*data, *_legend(sides, theme), *numbers], "layout": layout}
 
 
-def _legend(sides: Sequence[str] | None, theme: str) -> list[dict]:
+def _legend(sides: Sequence[str], theme: str) -> list[dict]:
     """Entries of the legend: a filled square for amounts above 0, a hollow one for those below."""
     against, favours = palette(theme).diverging[1], palette(theme).diverging[-2]
     markers = {"symbol": "square", "color": favours}, {"symbol": "square-open", "color": against}
     return [
         without_points(marker | {"size": 11, "line": {"width": 1.5}}) | {"name": plain_text(name)}
-        for marker, name in zip(markers, sides or (), strict=False)
+        for marker, name in zip(markers, sides, strict=False)
     ]
 
 
@@ -144,14 +143,12 @@ def _places(rows: Sequence[Amount], starts: Sequence[float], value_title: str) -
     }
 
 
-def _layout(
-    rows: Sequence[Amount], starts: Sequence[float], title: str, value_title: str, theme: str
-) -> dict:
+def _layout(rows: Sequence[Amount], starts: Sequence[float], captions: Captions) -> dict:
     ends = [start + row.value for start, row in zip(starts, rows, strict=True)]
     lowest, highest = min([0.0, *starts, *ends]), max([0.0, *starts, *ends])
     whole = max(highest - lowest, 1e-6)
     span = lowest - 0.02 * whole * (lowest < 0), highest + 0.02 * whole
-    accent = palette(theme).accent
+    accent = palette(captions.theme).accent
     names = [row.name for row in rows]
     ticks = [
         f'<b><span style="color:{accent}">{plain_text(row.name)}</span></b>'
@@ -159,7 +156,6 @@ def _layout(
         else plain_text(row.name)
         for row in rows
     ]
-    captions = Captions(title, (value_title,), theme=theme)
     layout = row_layout(names, span, _SIZES, captions, ticks)
     # The numbers have their room in the margin: a share of the axis would be too narrow for them on a phone.
     beside = _BESIDE + _DIGIT * max(len(decimal(row.value, signed=True)) for row in rows)

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 
 from viz.axes import named_axis
 from viz.figure import (
+    PLAIN,
     TITLE_HEIGHT,
+    Captions,
     base_layout,
     legend_across,
     rectangle,
@@ -107,8 +109,9 @@ def _square_markers(info: MosaicInfo, told: Sequence[str]) -> go.Scatter:
     )
 
 
-def _mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) -> go.Layout:
-    colours = palette(theme)
+def _mosaic_layout(info: MosaicInfo, captions: Captions) -> go.Layout:
+    """The captions have the title of the layers."""
+    theme, colours = captions.theme, palette(captions.theme)
     heads = [
         (info.starts[kind] + head, head) for kind in info.kinds for head in range(info.grids[kind].shape[1])
     ]
@@ -140,10 +143,12 @@ def _mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) -
     layers = [str(layer + 1) for layer in range(info.layers)]
     places = [place for place, _ in heads]
     return go.Layout(
-        base_layout(theme, title, info.height)
+        base_layout(theme, captions.title, info.height)
         | {
             "xaxis": named_axis(theme, "", numbers, places, side="top", range=across, fixedrange=True),
-            "yaxis": named_axis(theme, layer_title, layers, range=down, automargin=True, fixedrange=True),
+            "yaxis": named_axis(
+                theme, captions.titles[0], layers, range=down, automargin=True, fixedrange=True
+            ),
             "annotations": kinds,
             "shapes": frames,
             "margin": {"t": TITLE_HEIGHT + _NAMES, "l": 34, "r": 12, "b": _FOOT},
@@ -207,7 +212,7 @@ def head_mosaic(
             )
     if not signed and any((grid < 0).any() for grid in info.grids.values()):
         raise ValueError("values below 0 need colours for both signs")
-    figure = go.Figure(layout=_mosaic_layout(info, title, layer_title, theme))
+    figure = go.Figure(layout=_mosaic_layout(info, Captions(title, (layer_title,), theme=theme)))
     diverging, sequential = palette(theme).diverging, palette(theme).sequential
     colours = (diverging[::-1] if helps_below else diverging) if signed else sequential
     for number, kind in enumerate(info.kinds):
@@ -271,9 +276,7 @@ def role_mosaic(
     *,
     details: Mapping[str, Sequence[Sequence[str]]] | None = None,
     names: Mapping[str, str] | None = None,
-    title: str = "",
-    layer_title: str = "Layer",
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """The squares of ``head_mosaic``, each with the colour and the sign of the head's role; the legend names
     the roles that occur.
@@ -283,6 +286,7 @@ def role_mosaic(
         labels: by role the sign in its squares, one character, and its name in the legend. The last role
             is the one of heads without any; its colour is quiet.
         details: by kind, for each layer the hover's note on each head.
+        captions: the title of the layers.
 
     Raises:
         ValueError: a role without a label, for more roles than colours, and for an unknown
@@ -297,14 +301,14 @@ def role_mosaic(
     found = {role for grid in roles.values() for row in grid for role in row}
     if strange := sorted(found - set(labels)):
         raise ValueError(f"each role should have a label, received {strange}")
-    order = list(labels)
+    order, theme = list(labels), captions.theme
     distinct = palette(theme).qualitative[: len(order) - 1]
     if len(order) > len(distinct) + 1:
         raise ValueError(f"at most {len(distinct) + 1} roles have colours, received {len(order)}")
     colours = [*distinct, palette(theme).grid]
     grids = {kind: [[order.index(role) for role in row] for row in grid] for kind, grid in roles.items()}
     info = _mosaic_info(grids, names, (), None)
-    figure = go.Figure(layout=_mosaic_layout(info, title, layer_title, theme))
+    figure = go.Figure(layout=_mosaic_layout(info, captions.or_else(("Layer",))))
     for kind in info.kinds:
         figure.add_trace(_role_squares(info, kind, colours))
     for number, role in enumerate(order):

@@ -22,19 +22,16 @@ _CURVES_HEIGHT = 400
 def positional_encoding_heatmap(
     matrix: np.ndarray,
     *,
-    title: str = "",
-    titles: tuple[str, str, str] = ("Dimension", "Position", "Value"),
-    hover: tuple[str, str, str] = ("Dimension", "Position", "Value"),
     tokens: Sequence[str] = (),
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """Heatmap of a positional-encoding matrix: positions downwards from 1, dimensions to the right from 0.
 
     Args:
         matrix: (P, D) floats in -1..1. Colours always run from -1 (blue) over 0 to 1 (red).
-        titles: of the axis of dimensions, the axis of positions, and the colour scale.
-        hover: names of dimension, position and value in the hover.
         tokens: at most P tokens of a sentence, named beside the numbers of their rows.
+        captions: titles and hover names of dimension, position and value; the last title is that of the
+            colour scale.
 
     The numbers travel exactly, as float32: 50 x 128 of them take 50 kB of JSON, 512 x 512 take 1.9 MB.
 
@@ -46,34 +43,35 @@ def positional_encoding_heatmap(
         (50, 16)
     """
     matrix = _checked_matrix(matrix)
+    all_three = ("Dimension", "Position", "Value")
+    captions = captions.or_else(all_three, all_three)
+    titles, theme = captions.titles, captions.theme
     positions, dimensions = matrix.shape
     shared = {"showgrid": False}
     named = [f"{row} {token_label(token)}" for row, token in enumerate(tokens, start=1)]
     numbers = list(range(1, positions + 1)) if tokens else None
     rows = {"tickvals": numbers, "ticktext": named + [str(row) for row in (numbers or [])[len(named) :]]}
-    layout = base_layout(theme, title, _MATRIX_HEIGHT) | {
+    layout = base_layout(theme, captions.title, _MATRIX_HEIGHT) | {
         "xaxis": base_axis(theme, titles[0], **shared, range=[-0.5, max(dimensions, 1) - 0.5]),
         "yaxis": base_axis(theme, titles[1], **shared, range=[max(positions, 1) + 0.5, 0.5], automargin=True)
         | (rows if tokens else {}),
         "margin": {"t": TITLE_HEIGHT + 8, "l": 50, "r": 16, "b": 50},
     }
-    return go.Figure([_matrix_heatmap(matrix, titles[2], hover, theme)] if matrix.size else [], layout)
+    return go.Figure([_matrix_heatmap(matrix, captions)] if matrix.size else [], layout)
 
 
-def _matrix_heatmap(
-    matrix: np.ndarray, value_title: str, hover: tuple[str, str, str], theme: str
-) -> go.Heatmap:
-    dimension_name, position_name, value_name = (template_text(name) for name in hover)
+def _matrix_heatmap(matrix: np.ndarray, captions: Captions) -> go.Heatmap:
+    dimension_name, position_name, value_name = map(template_text, captions.hover)
     return go.Heatmap(
         z=matrix,
         y0=1,
         zmin=-1,
         zmax=1,
-        colorscale=colour_scale(palette(theme).diverging),
+        colorscale=colour_scale(palette(captions.theme).diverging),
         hovertemplate=f"{position_name}: <b>%{{y:d}}</b><br>{dimension_name}: <b>%{{x:d}}</b>"
         f"<br>{value_name}: <b>%{{z:.3f}}</b><extra></extra>",
         colorbar={
-            "title": {"text": plain_text(value_title), "side": "right", "font": {"size": 13}},
+            "title": {"text": plain_text(captions.titles[2]), "side": "right", "font": {"size": 13}},
             "thickness": 12,
             "tickvals": [-1, -0.5, 0, 0.5, 1],
             "outlinewidth": 0,
@@ -174,16 +172,14 @@ _SCALE_HEIGHT = 62  # of the colour scale with its title and numbers
 def position_similarity_heatmap(
     similarities: np.ndarray,
     *,
-    title: str = "",
-    titles: tuple[str, str] = ("Position", "Similarity"),
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """Heatmap of the dot products of all pairs of positional encodings, positions from 0 on both axes.
 
     Args:
         similarities: (P, P) floats. Colours run from the negative of the largest of them (blue) over 0 to the
             largest itself (red), which is that of a position with itself.
-        titles: of both axes and of the colour scale; also in the hover.
+        captions: titles of both axes and of the colour scale; also in the hover.
 
     The numbers travel exactly, as float32: 64 x 64 of them take 22 kB of JSON, 512 x 512 take 1.4 MB.
 
@@ -197,9 +193,10 @@ def position_similarity_heatmap(
     similarities = _checked(similarities, 2)
     if similarities.shape[0] != similarities.shape[1]:
         raise ValueError(f"similarities should have the shape (P, P), received {similarities.shape}")
-    positions = max(len(similarities), 1)
+    captions = captions.or_else(("Position", "Similarity"))
+    titles, theme, positions = captions.titles, captions.theme, max(len(similarities), 1)
     axis = base_axis(theme, titles[0], showgrid=False)
-    layout = base_layout(theme, title, _SIMILARITY_HEIGHT) | {
+    layout = base_layout(theme, captions.title, _SIMILARITY_HEIGHT) | {
         # Square cells, so that the same distance is the same line in every direction.
         "xaxis": axis | {"range": [0.5, positions + 0.5], "constrain": "domain", "constraintoward": "left"},
         "yaxis": axis
@@ -212,38 +209,36 @@ def position_similarity_heatmap(
         },
         "margin": {"t": TITLE_HEIGHT + _SCALE_HEIGHT, "l": 50, "r": 16, "b": 50},
     }
-    return go.Figure([_heatmap(similarities, titles, theme)] if similarities.size else [], layout)
+    return go.Figure([_heatmap(similarities, captions)] if similarities.size else [], layout)
 
 
-def _heatmap(similarities: np.ndarray, titles: tuple[str, str], theme: str) -> go.Heatmap:
+def _heatmap(similarities: np.ndarray, captions: Captions) -> go.Heatmap:
     largest = float(np.abs(similarities).max()) or 1.0
-    position_name, value_name = (template_text(name) for name in titles)
+    position_name, value_name = map(template_text, captions.titles)
     return go.Heatmap(
         z=similarities,
         x0=1,
         y0=1,
         zmin=-largest,
         zmax=largest,
-        colorscale=colour_scale(palette(theme).diverging),
+        colorscale=colour_scale(palette(captions.theme).diverging),
         hovertemplate=f"{position_name}: <b>%{{y:d}}</b>, <b>%{{x:d}}</b>"
         f"<br>{value_name}: <b>%{{z:.2f}}</b><extra></extra>",
-        colorbar=weight_scale(titles[1], _SIMILARITY_HEIGHT)
-        | {"title": {"text": plain_text(titles[1]), "side": "top", "font": {"size": 13}}},
+        colorbar=weight_scale(captions.titles[1], _SIMILARITY_HEIGHT)
+        | {"title": {"text": plain_text(captions.titles[1]), "side": "top", "font": {"size": 13}}},
     )
 
 
 def position_similarity_curve(
     by_distance: np.ndarray,
     *,
-    title: str = "",
-    titles: tuple[str, str] = ("Distance", "Similarity"),
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """Similarity against the distance of two positions.
 
     Args:
         by_distance: (P,) floats, the similarity of positions that lie 0, 1, 2, … apart.
-        titles: of distance and similarity, on the axes and in the hover.
+        captions: titles of distance and similarity, on the axes and in the hover.
 
     Raises:
         ValueError: another rank and for an unknown theme.
@@ -253,8 +248,9 @@ def position_similarity_curve(
         [4.0, 3.0, 1.0]
     """
     by_distance = _checked(by_distance, 1)
-    colours = palette(theme)
-    layout = base_layout(theme, title, _CURVE_HEIGHT) | {
+    captions = captions.or_else(("Distance", "Similarity"))
+    titles, theme, colours = captions.titles, captions.theme, palette(captions.theme)
+    layout = base_layout(theme, captions.title, _CURVE_HEIGHT) | {
         "xaxis": base_axis(theme, titles[0], rangemode="tozero"),
         "yaxis": base_axis(
             theme,

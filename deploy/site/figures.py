@@ -209,7 +209,8 @@ def _positions(say: Say, width: int, theme: str) -> dict[str, go.Figure]:
     matrix = positional_encoding(POSITIONS, width)
     names = (say("dimension_axis"), say("position_axis"), say("value_axis"))
     pairs = viz.position_similarity_heatmap(
-        matrix @ matrix.T, titles=(say("position_axis"), say("positions_similarity_axis")), theme=theme
+        matrix @ matrix.T,
+        captions=viz.Captions(titles=(say("position_axis"), say("positions_similarity_axis")), theme=theme),
     )
     curves = viz.positional_encoding_curves(
         matrix,
@@ -222,7 +223,9 @@ def _positions(say: Say, width: int, theme: str) -> dict[str, go.Figure]:
         ),
     )
     found = {
-        "positions_matrix": viz.positional_encoding_heatmap(matrix, titles=names, hover=names, theme=theme),
+        "positions_matrix": viz.positional_encoding_heatmap(
+            matrix, captions=viz.Captions(titles=names, hover=names, theme=theme)
+        ),
         "positions_curves": curves,
         "positions_similarity": pairs,
     }

@@ -27,7 +27,7 @@ def test_filled_and_hollow_bars_tell_the_signs_apart():
 
 
 def test_a_legend_names_both_signs_and_red_is_for_the_answer_in_bars_and_squares():
-    bars, _, *legend, _ = waterfall(AMOUNTS, sides=("‘같’ 쪽", "‘가’ 쪽")).data
+    bars, _, *legend, _ = waterfall(AMOUNTS, captions=Captions(names=("합", "‘같’ 쪽", "‘가’ 쪽"))).data
     assert [entry.name for entry in legend] == ["‘같’ 쪽", "‘가’ 쪽"]
     assert [entry.marker.color for entry in legend] == list(bars.marker.line.color[:2])
     red, blue = palette("light").diverging[-1], palette("light").diverging[0]

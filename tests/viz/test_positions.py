@@ -10,6 +10,7 @@ from viz import (
     positional_encoding_curves,
     positional_encoding_heatmap,
 )
+from viz.figure import Captions
 from viz.positions import embedding_sizes, position_shift
 
 
@@ -70,7 +71,7 @@ def test_position_1_is_the_top_left_corner_and_cells_are_square():
 
 
 def test_the_curve_begins_at_distance_0():
-    trace = position_similarity_curve([2, 1, 0.5], titles=("거리", "내적%")).data[0]
+    trace = position_similarity_curve([2, 1, 0.5], captions=Captions(titles=("거리", "내적%"))).data[0]
     assert (trace.x0, trace.dx) == (0, 1)
     np.testing.assert_array_equal(trace.y, np.array([2, 1, 0.5], np.float32))
     assert "내적&#37;: <b>%{y:.2f}</b>" in trace.hovertemplate

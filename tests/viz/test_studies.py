@@ -6,6 +6,7 @@ import pytest
 
 from viz import THEMES, MethodPanel, attention_effect_scatter, head_mosaic, pruning_curve, reliability_curve
 from viz.bars import contribution_panels
+from viz.figure import Captions
 from viz.head_mosaic import role_mosaic
 from viz.theme import palette
 
@@ -57,7 +58,7 @@ def test_each_role_has_a_colour_a_sign_and_a_place_in_the_legend(theme):
     roles = {"cross": [["own", "none"], ["own", "next"]], "encoder": [["none"] * 2] * 2}
     labels = {"own": ("=", "copies"), "next": (">", "<next>"), "none": ("~", "no role")}
     details = {"cross": [["a", "b"], ["c", "<d>"]]}
-    figure = role_mosaic(roles, labels, details=details, theme=theme)
+    figure = role_mosaic(roles, labels, details=details, captions=Captions(theme=theme))
     assert [trace.name for trace in figure.data if trace.name] == [
         "= copies",
         "&gt; &lt;next&gt;",

@@ -184,11 +184,7 @@ def _show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True
 
 def _map_of(survey: HeadSurvey, by: str, at: str) -> go.Figure:
     """All heads as a figure."""
-    shared: dict[str, Any] = {
-        "names": kind_names(say, survey.kinds),
-        "layer_title": say("layer_label"),
-        "theme": controls.theme(),
-    }
+    names, layers, theme = kind_names(say, survey.kinds), say("layer_label"), controls.theme()
     if by != LEADING:
         chosen = ChosenNumber(survey, by, at)
         return viz.head_mosaic(
@@ -198,11 +194,13 @@ def _map_of(survey: HeadSurvey, by: str, at: str) -> go.Figure:
             value_title=chosen.unit,
             key=say("without_key") if chosen.is_signed else "",
             helps_below=chosen.name == EFFECT,
-            **shared,
+            names=names,
+            layer_title=layers,
+            theme=theme,
         )
-    return viz.role_mosaic(
-        survey.leading_roles(at), {role: (SIGNS[role], say(f"heads_by_{role}")) for role in ROLES}, **shared
-    )
+    signs = {role: (SIGNS[role], say(f"heads_by_{role}")) for role in ROLES}
+    captions = viz.Captions(titles=(layers,), theme=theme)
+    return viz.role_mosaic(survey.leading_roles(at), signs, names=names, captions=captions)
 
 
 def _show_table(survey: HeadSurvey, by: str, at: str, may_open: bool, height: int) -> None:

@@ -83,14 +83,16 @@ def _show_similarity(matrix: np.ndarray) -> None:
         text = say(
             "positions_similarity_reading_high", last=len(curve) - 1, lowest=f"{curve.min():.1f}", **values
         )
+    title, theme = say("positions_similarity_axis"), controls.theme()
     for_pairs, for_distances = st.columns(2, gap="medium")
     with for_pairs:
-        titles = (say("position_axis"), say("positions_similarity_axis"))
-        figure = viz.position_similarity_heatmap(similarities, titles=titles, theme=controls.theme())
+        figure = viz.position_similarity_heatmap(
+            similarities, captions=viz.Captions(titles=(say("position_axis"), title), theme=theme)
+        )
         draw(figure, "similarity", "positions-similarity")
     with for_distances:
-        titles = (say("positions_distance_axis"), say("positions_similarity_axis"))
-        figure = viz.position_similarity_curve(curve, titles=titles, theme=controls.theme())
+        titles = (say("positions_distance_axis"), title)
+        figure = viz.position_similarity_curve(curve, captions=viz.Captions(titles=titles, theme=theme))
         draw(figure, "similarity_curve", "positions-similarity-by-distance")
     markup.paragraph(text, "reading")
     controls.explain("positions_similarity_text", SIMILARITY_FORMULA)

@@ -35,7 +35,9 @@ def encoding(theme: str) -> Pictures:
     matrix = loaders.positional_encoding(positions, dimensions)
     # More rows are too low for their tokens.
     tokens = address.get("sentence")[:positions] if positions <= MOST_NAMED else ""
-    figure = viz.positional_encoding_heatmap(matrix, titles=names, hover=names, tokens=tokens, theme=theme)
+    figure = viz.positional_encoding_heatmap(
+        matrix, tokens=tokens, captions=viz.Captions(titles=names, hover=names, theme=theme)
+    )
     told = say("matrix_reading", last=last, period=about(language(), period))
     return told, {"matrix": (figure, say("positions_page"))}
 

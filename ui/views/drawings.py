@@ -30,9 +30,8 @@ def sum_of_parts(
 ) -> Specification:
     """A bar for each of ``amounts``, one for all of ``rest`` together, and their sum."""
     others = [viz.Amount(say("wrote_rest", count=len(rest)), sum(rest))] if rest else []
-    return viz.waterfall.specification(
-        [*amounts, *others], total_name=say("wrote_sum"), value_title=title, sides=sides, theme=state.theme
-    )
+    captions = viz.Captions(titles=(title,), names=(say("wrote_sum"), *sides), theme=state.theme)
+    return viz.waterfall.specification([*amounts, *others], captions=captions)
 
 
 def attention_map(

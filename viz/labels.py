@@ -93,6 +93,16 @@ def log_odds(probability: float) -> str:
     return decimal(odds, int(abs(odds) < SHARP_ODDS), signed=True)
 
 
+def has_log_odds(value: float) -> bool:
+    """Whether ``probability`` writes log odds.
+
+    Example:
+        >>> has_log_odds(0.9999), has_log_odds(0.25)
+        (True, False)
+    """
+    return value < IMPOSSIBLE[0] or value >= CERTAIN[0]
+
+
 def probability(value: float, minimum: float | None = None) -> str:
     """A probability or a confidence, never written as certain or impossible. After >0.999 and <0.001 its log
     odds follow in brackets.
@@ -104,10 +114,8 @@ def probability(value: float, minimum: float | None = None) -> str:
         >>> probability(0.25), probability(0.7498, 0.75), probability(0.9999), probability(0.0001)
         ('0.250', '0.7498', '>0.999 (+9.2)', '<0.001 (−9.2)')
     """
-    if value >= CERTAIN[0]:
-        return f"{CERTAIN[1]} ({log_odds(value)})"
-    if value < IMPOSSIBLE[0]:
-        return f"{IMPOSSIBLE[1]} ({log_odds(value)})"
+    if has_log_odds(value):
+        return f"{CERTAIN[1] if value >= CERTAIN[0] else IMPOSSIBLE[1]} ({log_odds(value)})"
     digits, text = 3, f"{value:.3f}"
     while minimum is not None and digits < _MOST_DIGITS and (float(text) < minimum) != (value < minimum):
         digits += 1

@@ -36,14 +36,13 @@ def run_at(app: AppTest, **settings: str) -> AppTest:
     return app
 
 
-def show(view: View, state: SentenceState) -> None:
+def show(view: type[View], state: SentenceState) -> None:
     """Its choices, its reading, its picture and its notes, in the order of the page."""
-    if view.choose:
-        view.choose(state)
-    values = controls.values(view.settings)
-    markup.told(view.describe(state, values))
-    view.draw(state, values)
-    for note in view.notes(state, values):
+    opened = view(state)
+    opened.choose()
+    markup.told(opened.describe())
+    opened.draw()
+    for note in opened.notes():
         markup.paragraph(note, "note")
 
 
@@ -58,7 +57,7 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
     from tests.ui.view_script import show
     from ui.sentence import stage
     from ui.sentence.state import SentenceState
-    from ui.shell import address, controls
+    from ui.shell import address
     from ui.views import EXPERIMENTS, VIEWS
 
     changes = tuple(

@@ -9,7 +9,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from threading import Lock
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from classroom.classroom import Shown, State
@@ -24,14 +23,9 @@ from ui.sentence.decisions import corrected, reason_in_words, shown
 from ui.sentence.stage import chosen_map, chosen_view, of_one_head
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup, runs
-from ui.views import TABS, heatmap, numbers, overview, predict
-from ui.views import lines as lines_view
-from ui.views import steps as steps_view
-from ui.views.view import View, file_name, picture_title
-from ui.wording import change_in_words, language, say
-from viz.browser.plot import plot_data
-from viz.figure import Specification
-from viz.labels import visible_token
+from ui.views import TABS
+from ui.views.view import Part, View, plot_part
+from ui.wording import language, say
 
 
 def sentence_state() -> SentenceState | None:
@@ -54,13 +48,12 @@ def _corrector_of_page() -> loaders.EngineCorrector | None:
     return None if entry is None else loaders.load_corrector(entry.path)
 
 
-def _view_of(page: str, seen: SentenceState) -> tuple[View, SentenceState]:
-    """The open view of ``page``, one of TABS, and its sentence state."""
+def _view_of(page: str, seen: SentenceState) -> View:
+    """The open view of ``page``, one of TABS."""
     view, selection = chosen_view(seen.trace, TABS[page])
-    return view, of_one_head(view, replace(seen, selection=selection))
+    return view(of_one_head(view, replace(seen, selection=selection)))
 
 
-ShownPart = tuple[str, dict]
 _CACHE = AnswerCache(entries=64, room=64 * 2**20)
 _LOCKS = tuple(Lock() for _ in range(16))  # one picture is made once, by the phone that comes first
 
@@ -74,7 +67,7 @@ class Picture:
     changes: tuple[tuple[int, int, str], ...]
     told: str
     intervened: bool
-    parts: tuple[ShownPart, ...]
+    parts: tuple[Part, ...]
     paragraphs: tuple[str, ...] = ()
     card: str = ""  # the reason of the change in focus
 
@@ -134,18 +127,17 @@ def _kept(key: Hashable, page: str) -> Picture | None:
 
 def _make(page: str, seen: SentenceState) -> Picture:
     """The picture of the open view of ``page``, from the settings at hand."""
-    view, seen = _view_of(page, seen)
-    values = controls.values(view.settings)
+    view = _view_of(page, seen)
     changes = tuple((each.source_start, each.source_end, each.right) for each in seen.sentence.changes)
-    if message := view.message(seen):
-        return Picture(seen.sentence.source, changes, message, False, ())
+    if view.message:
+        return Picture(seen.sentence.source, changes, view.message, False, ())
     return Picture(
         seen.sentence.source,
         changes,
-        _told(view, seen, values),
+        view.reading_of_class(),
         view.intervenes,
-        _parts(view, seen, values),
-        tuple(view.paragraphs(seen, values)),
+        tuple(view.parts()),
+        tuple(view.paragraphs()),
         "" if seen.change is None else reason_in_words(seen.change, seen.sentence),
     )
 
@@ -160,7 +152,7 @@ def _of_page(page: str, seen: SentenceState) -> Picture | None:
         if not isinstance(seen.corrector.config, NetworkConfig):
             return None
         sketch = network_parts.sketch_of(seen.corrector, seen.sentence)
-        parts: tuple[ShownPart, ...] = (("diagram", network_parts.drawing(sketch, seen.theme)),)
+        parts: tuple[Part, ...] = (("diagram", network_parts.drawing(sketch, seen.theme)),)
         return Picture(seen.sentence.source, (), network_parts.describe(sketch), False, parts)
     if page == "positions":
         told, made = page_pictures.encoding(seen.theme)
@@ -168,70 +160,10 @@ def _of_page(page: str, seen: SentenceState) -> Picture | None:
         if not batch:
             return None
         told, made = page_pictures.masks(batch, page_pictures.shortest(batch), seen.theme)
-    found: list[ShownPart] = []
+    found: list[Part] = []
     for name, (figure, label) in made.items():
-        found += [("described", {"text": label, "kind": "label"}), _plot(seen, name, figure, label)]
+        found += [("described", {"text": label, "kind": "label"}), plot_part(seen, name, figure, label)]
     return Picture(seen.sentence.source, (), told, False, tuple(found))
-
-
-def _told(view: View, seen: SentenceState, values: dict) -> str:
-    """The sentence above the picture; a phone marks nothing, so it is not asked to."""
-    if view.name != "predict" or predict.is_revealed(seen):
-        return view.describe(seen, values)
-    token = visible_token(seen.trace.target_tokens[seen.asked_row])
-    return say("class_predict", change=change_in_words(seen.explained), token=token)
-
-
-def _parts(view: View, seen: SentenceState, values: dict) -> tuple[ShownPart, ...]:
-    match view.name:
-        case "lines":
-            return (("lines", lines_view.data_of(seen, lines_view.heads_to_draw(seen), values["mass"])),)
-        case "steps":
-            return (("steps", _steps(seen)),)
-        case "numbers":
-            return tuple(part for panel in numbers.panels(seen) for part in _calculated(seen, panel))
-    made_of = heatmap.figures_of if view.name == "heatmap" else view.figures
-    assert made_of is not None, "every other view has figures of its own"
-    view.complete(seen, values)  # nothing draws a phone's picture a second time
-    made = made_of(seen, values)
-    names = made if view.opened is None else [name for name in view.opened(seen, values) if name in made]
-    parts = list(_marks(view, seen))
-    if view.name == "heatmap" and overview.is_ranked(seen):
-        parts.append(("described", {"text": overview.ranking_in_words(seen), "kind": "note"}))
-        parts.append(_plot(seen, "overview", overview.picture(seen), say("overview_label")))
-    for name in names:
-        figure, label = made[name]
-        if name in view.beside:
-            parts.append(("described", {"text": label, "kind": view.beside[name]}))
-        parts.append(_plot(seen, name, figure, label))
-    return tuple(parts)
-
-
-def _steps(seen: SentenceState) -> dict:
-    """The player at the teacher's step. Only another revision moves a player, so here the step is part of
-    it."""
-    data = steps_view.data_of(seen, steps_view.first_step(seen))
-    return data | {"revision": f"{data['revision']} {data['step']}"}
-
-
-def _plot(seen: SentenceState, name: str, figure: go.Figure | Specification, label: str) -> ShownPart:
-    told = {"label": label, "file": file_name(seen, name), "title": picture_title(seen), "theme": seen.theme}
-    return "plot", plot_data(say, figure, **told)
-
-
-def _calculated(seen: SentenceState, panel: numbers.Panel) -> tuple[ShownPart, ShownPart]:
-    """A part of the calculation: its heading, words and formulas, then its picture."""
-    words = say(f"numbers_{panel.name}_words")
-    told = {"heading": panel.heading, "words": words, "formulas": list(panel.formulas)}
-    return ("formulas", told), _plot(seen, panel.name, panel.figure, panel.heading)
-
-
-def _marks(view: View, seen: SentenceState) -> tuple[ShownPart, ...]:
-    if view.name != "predict" or not seen.all_changes or predict.is_revealed(seen):
-        return ()
-    offered, marked = predict.offered(seen, seen.changes[0]), predict.marks(seen)
-    tokens = [(visible_token(seen.trace.source_tokens[place]), place in marked) for place in offered]
-    return (("marks", {"tokens": tokens}),)
 
 
 def _draw(picture: Picture) -> None:

@@ -17,7 +17,6 @@ from classroom.classroom import ClassroomError, ClosedError, Poll, State
 from engine import questions as declared
 from model.analysis.edits import attention_of_change
 from model.analysis.head_effects import HeadEffects
-from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.trace import Selection
 from ui import wording
@@ -29,7 +28,7 @@ from ui.sentence.state import SentenceState
 from ui.shell import address, markup
 from ui.shell.runs import spinner
 from ui.views.edits import KIND
-from ui.views.heads_off import outcome, switched_off
+from ui.views.heads_off import outcome, switched_off, typed
 from ui.views.predict import window
 from ui.views.view import needs_changes, needs_experiment, needs_probabilities
 from ui.wording import change_in_words, head_name, nats, say
@@ -52,11 +51,6 @@ class PollKind:
     rows: Callable[[SentenceState], list[viz.MethodPanel]]
     lacks: Callable[[SentenceState], str | None]
     most: int = 1
-
-
-def typed(seen: SentenceState) -> Change:
-    """``change_of``, but counting characters. Raises IndexError without changes."""
-    return seen.change or seen.sentence.changes[0]
 
 
 def _head_of(seen: SentenceState) -> Selection:

@@ -31,10 +31,11 @@ from ui.asking.files import name_control
 from ui.classroom import follow, lessons, polls
 from ui.classroom.session import Membership
 from ui.sentence.state import SentenceState
-from ui.shell import address, markup
+from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import is_number, names_of
 from ui.views import TABS
+from ui.views.heads_off import outcome, typed
 from ui.views.view import needs_experiment
 from ui.wording import change_in_words, say
 from viz.labels import decimal
@@ -125,7 +126,7 @@ def _facts(plan: str, seen: SentenceState) -> Facts:
 
 def _made(seen: SentenceState, text: str | None) -> bool:
     """Whether the change is made in ``text``, which the network wrote with something changed."""
-    return polls.outcome(seen.sentence.source, text, polls.typed(seen)) == "made"
+    return outcome(seen.sentence.source, text, typed(seen)) == "made"
 
 
 def _spread(seen: SentenceState, head: Head) -> bool:
@@ -144,8 +145,8 @@ def _returns(seen: SentenceState, contrast: Contrast) -> bool | None:
         fork = seen.ask(declared.alternative_continuation, *seen.texts, contrast.row, token)
     except ValueError:
         return None
-    kept = seen.sentence.text[: polls.typed(seen).target_start]
-    return fork.text == kept + seen.sentence.source[polls.typed(seen).source_start :]
+    kept = seen.sentence.text[: typed(seen).target_start]
+    return fork.text == kept + seen.sentence.source[typed(seen).source_start :]
 
 
 def _checks_of(quiz: Quiz, phase: str) -> tuple[Check, ...]:
@@ -277,12 +278,8 @@ def distributions(mine: Membership, found: Iterable[Results]) -> None:
         return
     with st.popover(say("class_results_forget"), key="class_results_forget"):
         markup.paragraph(say("class_results_forget_meaning"), "note")
-        st.button(
-            say("class_results_forget_now"),
-            key="class_results_forget_now",
-            on_click=loaders.classrooms().forget_checks,
-            args=(mine.code, mine.key),
-        )
+        forget = loaders.classrooms().forget_checks, mine.code, mine.key
+        controls.button(say("class_results_forget_now"), "class_results_forget_now", *forget)
 
 
 def _distribution(results: Results) -> bool:
@@ -295,18 +292,15 @@ def _distribution(results: Results) -> bool:
     markup.paragraph(say("class_results", plan=plan, before=before, after=after), "class-question")
     sentences = {phase: dict(_of_phase(results.quiz.about, phase)).get("sentence", "") for phase in PHASES}
     markup.paragraph(say("class_results_sentences", **sentences), "note")
-    # here, because it would be a third of the first page's imports, and that page does not need it
-    import pandas as pd
-
     # Before the lesson a projector does not give away what is right.
     rows = [
         _row(results, number, checks, bool(after)) for number, checks in enumerate(zip(*both, strict=True))
     ]
-    names = [str(number) for number in range(1, len(rows) + 1)]
-    columns = ("asked_before", "before", "asked_after", "after", "change")
-    table = pd.DataFrame(rows, names, [say(f"class_results_{name}") for name in columns])
+    names = ("asked_before", "before", "asked_after", "after", "change")
+    columns = [say(f"class_results_{name}") for name in names]
+    numbered = [(str(number), row) for number, row in enumerate(rows, start=1)]
     with st.container(key=f"class_results_{results.quiz.number}"):
-        markup.table(table, say("class_results_label"))
+        markup.table(columns, numbered, say("class_results_label"))
     if any(row[-1] == say("class_results_few") for row in rows):
         markup.paragraph(say("class_results_few_meaning", least=LEAST_SEATS), "note")
     st.download_button(

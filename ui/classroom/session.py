@@ -39,7 +39,7 @@ from classroom.store import in_groups, tidy
 from ui.asking import loaders
 from ui.classroom import lessons
 from ui.components.component import component
-from ui.shell import address, header, markup, runs
+from ui.shell import address, controls, header, markup, runs
 from ui.wording import say
 
 SETTING = "class"  # the code, in the address
@@ -394,24 +394,18 @@ def show_bar(page: str) -> None:
         if mine.teaches:
             _tell(mine, page)
     except ClassroomError:
-        with st.container(key="class_bar", horizontal=True, vertical_alignment="center", gap="small"):
+        with controls.line(key="class_bar"):
             markup.paragraph(say("class_ended" if is_over() else "class_unknown"), "class-count")
             st.button(say("class_over"), key="class_over", on_click=leave)
         return
     keep(mine)
-    with st.container(key="class_bar", horizontal=True, vertical_alignment="center", gap="small"):
+    with controls.line(key="class_bar"):
         with runs.fragment_place():
             listen(mine, _words(mine), follows=False)
         if mine.teaches:
             lessons.show(page)
         text = "class_bar_teacher" if mine.teaches else "class_bar_back"
-        st.button(
-            say(text),
-            key="class_bar_open",
-            icon=":material/groups:",
-            on_click=header.turn_to,
-            args=(PAGE,),
-        )
+        controls.button(say(text), "class_bar_open", header.turn_to, PAGE, icon=":material/groups:")
 
 
 def _words(mine: Membership) -> Callable[[State], str]:

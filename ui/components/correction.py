@@ -11,6 +11,7 @@ from model.analysis.kinds import joint_kinds
 from model.text.changes import Change, by_word
 from ui.asking.loaders import Correction
 from ui.components.component import component, heard
+from ui.wording import say
 from viz.browser.document import read_script
 from viz.labels import visible_token
 
@@ -37,10 +38,14 @@ class Proposal:
     sure: str = ""  # the confidence in words and digits
     note: str = ""  # the network's own text, where another one was proposed
 
-    def card(self, named: Callable[[str], str]) -> dict:
-        """What its card shows, as JSON; ``named``: the name of a kind."""
+    def card(self) -> dict:
+        """What its card shows, as JSON."""
         texts = {name: getattr(self, name) for name in ("why", "article", "sure", "note")}
-        return texts | {"kinds": list(map(named, self.kinds))}
+        return texts | {"kinds": list(map(kind_name, self.kinds))}
+
+
+def kind_name(kind: str) -> str:
+    return say("correction_layout" if kind == "layout" else f"mistake_{kind}")
 
 
 def correction(data: dict, key: str, on_asked: Callable[[str, int], None]) -> None:
@@ -65,14 +70,13 @@ def correction_data(
     chosen: int | None,
     opened: int,
     rest: str = "",
-    named: Callable[[str], str] = str,
 ) -> dict:
     """The data of ``correction.js``, but for the ``words`` that it names.
 
     Typed text is not escaped, because the browser writes it as text, not as HTML.
 
     ``chosen`` is the number of the proposal in focus, ``opened`` that of the sentence whose pictures are
-    shown, from 0. ``rest`` is text behind the corrected one that was not read. ``named``: the name of a kind.
+    shown, from 0. ``rest`` is text behind the corrected one that was not read.
     """
     pieces, done = [], 0
     starts = {sentence.start: number for number, sentence in enumerate(correction.sentences)}
@@ -83,12 +87,12 @@ def correction_data(
         if several and start in starts:
             pieces.append({"sentence": starts[start]})
         kinds = joint_kinds(each.kinds for each in inside if each.made)
-        pieces.append(_word(correction.source, start, end, inside) | {"kinds": list(map(named, kinds))})
+        pieces.append(_word(correction.source, start, end, inside) | {"kinds": list(map(kind_name, kinds))})
     pieces += _plain(correction.source, done, len(correction.source), starts if several else {})
     pieces += [{"rest": rest}] * bool(rest)
     return {
         "pieces": pieces,
-        "proposals": {str(each.number): each.card(named) for each in proposals if each.made},
+        "proposals": {str(each.number): each.card() for each in proposals if each.made},
         "chosen": chosen,
         "opened": opened,
         "text": correction.text + rest,

@@ -257,11 +257,11 @@ _NAME_LENGTH = 20
 LONGEST_QR = 1200  # characters of a link; more would be too fine for the camera of a phone
 
 
-def show(state: SentenceState, views: Iterable[View], opened: View) -> None:
+def show(views: Iterable[type[View]], opened: View) -> None:
     """Buttons for the files, and the link. A file is made when it is asked for and never written to a disk.
     The page contains the pictures of ``views`` show, and the experiment that is ``opened``, if it has
     figures."""
-    trace = state.trace
+    state, trace = opened.state, opened.state.trace
     markup.paragraph(
         say(
             "take_away_reading",
@@ -273,16 +273,17 @@ def show(state: SentenceState, views: Iterable[View], opened: View) -> None:
         ),
         "reading",
     )
-    _show_files(state, views, opened)
+    _show_files(views, opened)
     if not state.from_file:
         _show_link()
     st.markdown(say("take_away_idea"))
 
 
-def _show_files(state: SentenceState, views: Iterable[View], opened: View) -> None:
+def _show_files(views: Iterable[type[View]], opened: View) -> None:
+    state = opened.state
     part = part_that_fits(state)
     with st.container(horizontal=True, gap="small"):
-        _offer("html", "text/html", page_maker(state, views, opened), state)
+        _offer("html", "text/html", page_maker(views, opened), state)
         if is_alive := holds(state.corrector.fingerprint):
             _offer("alive", "text/html", _alive_maker(state), state, "live.html")
         for name, file in FILES.items():
@@ -315,9 +316,10 @@ def file_name(text: str, ending: str) -> str:
     return "-".join(["attention", *words]) + f".{ending}"
 
 
-def page_maker(state: SentenceState, views: Iterable[View], opened: View) -> Callable[[], bytes]:
+def page_maker(views: Iterable[type[View]], opened: View) -> Callable[[], bytes]:
     """A function that makes the HTML later, outside of the session. Values of the session are read now. The
     function returns bytes."""
+    state = opened.state
     values = {view.name: controls.values(view.settings) for view in views}
     choices = Choices(
         address="" if state.from_file else _link(),
@@ -325,7 +327,7 @@ def page_maker(state: SentenceState, views: Iterable[View], opened: View) -> Cal
         selected=heatmap.selected_cell(heatmap.cells_for(state, values["heatmap"])),
         heads=tuple(lines.heads_to_draw(state)),
         step=steps.first_step(state),
-        experiment=experiment(state, opened),
+        experiment=experiment(opened),
     )
     return spoken(language())(partial(page.to_html, state, choices))
 
@@ -336,14 +338,12 @@ def _alive_maker(state: SentenceState) -> Callable[[], bytes]:
     return partial(to_alive, {"text": text, "lang": language(), "theme": state.theme})
 
 
-def experiment(state: SentenceState, opened: View) -> Experiment | None:
+def experiment(opened: View) -> Experiment | None:
     """The figures and texts of the open view; None if it has no figures or lacks what they need."""
-    values = controls.values(opened.settings)
-    made = opened.figures(state, values) if opened.figures and opened.message(state) is None else {}
+    made = opened.exported if opened.message is None else {}
     if not made:
         return None
-    sentence, more = opened.describe(state, values), opened.paragraphs(state, values)
-    told = capital(sentence), *more, *opened.notes(state, values)
+    told = capital(opened.describe()), *opened.paragraphs(), *opened.notes()
     return Experiment(say(f"view_{opened.name}"), told, made, opened.intervenes)
 
 

@@ -235,8 +235,9 @@ def _show_sentence() -> None:
     with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
         selection = choose_head(found.trace)
     state = SentenceState(corrector, found, found.trace, selection, None, controls.theme())
-    markup.paragraph(numbers.VIEW.describe(state, {}), "reading")
-    numbers.VIEW.draw(state, {})
+    view = numbers.Numbers(state)
+    markup.paragraph(view.describe(), "reading")
+    view.draw()
 
 
 main()

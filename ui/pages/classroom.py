@@ -14,7 +14,7 @@ from model import ModelFolderError
 from ui.asking import loaders, models
 from ui.classroom import follow, lessons, polls, quiz, session
 from ui.classroom.session import Membership
-from ui.shell import address, header, markup, runs
+from ui.shell import address, controls, header, markup, runs
 from ui.wording import say
 
 _SAID = "classroom_said"  # the key of the text that says why a poll or quiz could not start
@@ -158,19 +158,13 @@ def _show_news(mine: Membership) -> None:
 
 def _show_desk(mine: Membership, state: State) -> None:
     rooms, who = loaders.classrooms(), (mine.code, mine.key)
-    with st.container(key="class_desk", horizontal=True, vertical_alignment="center", gap="small"):
+    with controls.line(key="class_desk"):
         if state.poll is not None:
             if not state.poll.revealed:
-                st.button(
-                    say("class_reveal"),
-                    key="class_reveal_now",
-                    type="primary",
-                    on_click=rooms.reveal,
-                    args=who,
-                )
-            st.button(say("class_stop_asking"), key="class_stop", on_click=rooms.stop_asking, args=who)
+                controls.button(say("class_reveal"), "class_reveal_now", rooms.reveal, *who, type="primary")
+            controls.button(say("class_stop_asking"), "class_stop", rooms.stop_asking, *who)
         elif state.quiz is not None and state.quiz.phase:
-            st.button(say("class_quiz_stop"), key="class_stop", on_click=quiz.stop, args=(mine, state.quiz))
+            controls.button(say("class_quiz_stop"), "class_stop", quiz.stop, mine, state.quiz)
         else:
             _show_questions(mine)
         if st.button(say("class_to_lesson"), key="class_to_lesson", icon=":material/arrow_back:"):
@@ -185,12 +179,8 @@ def _show_questions(mine: Membership) -> None:
         lessons.choose()
     with st.popover(say("class_ask"), key="class_ask", icon=":material/help:"):
         for kind in polls.KINDS:
-            st.button(
-                say(f"class_kind_{kind}"),
-                key=f"class_kind_{kind}",
-                on_click=_begin,
-                args=(polls.ask, mine, kind),
-            )
+            name = f"class_kind_{kind}"
+            controls.button(say(name), name, _begin, polls.ask, mine, kind)
     with st.popover(say("class_quiz"), key="class_quiz", icon=":material/checklist:"):
         sentence = address.get("sentence") or say("class_no_sentence")
         markup.paragraph(say("class_quiz_meaning", sentence=sentence), "note")
@@ -198,12 +188,9 @@ def _show_questions(mine: Membership) -> None:
             markup.paragraph(quiz.plan_name(plan), "label")
             with st.container(key=f"class_phases_{plan}", horizontal=True, gap="small"):
                 for phase in (BEFORE, AFTER):
-                    st.button(
-                        say(f"class_phase_{phase}"),
-                        key=f"class_quiz_{plan}_{phase}",
-                        on_click=_begin,
-                        args=(quiz.begin, mine, plan, phase),
-                    )
+                    about = quiz.begin, mine, plan, phase
+                    text = say(f"class_phase_{phase}")
+                    controls.button(text, f"class_quiz_{plan}_{phase}", _begin, *about)
 
 
 def _begin(begin: Callable[..., str | None], *arguments: object) -> None:

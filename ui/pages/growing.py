@@ -178,14 +178,10 @@ def _role(role: str) -> str:
 
 
 def _show_texts(found: tuple) -> None:
-    import pandas as pd
-
-    rows = pd.DataFrame(
-        {say("growing_text"): [say("without_no_end") if each.is_unfinished else each.text for each in found]},
-        index=pd.Index([f"{each.step:,}" for each in found], name=say("history_step")),
-    )
+    title, unfinished = say("growing_text"), say("without_no_end")
+    rows = [(f"{each.step:,}", [unfinished if each.is_unfinished else each.text]) for each in found]
     with st.container(key="growing_texts"):  # sentences, not numbers
-        markup.table(rows, say("growing_text"))
+        markup.table([title], rows, title, corner=say("history_step"))
 
 
 main()

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -122,8 +121,7 @@ def _show_batch(sentences: list[str], ids: np.ndarray) -> None:
     for number, (row, numbers) in enumerate(zip(tokens, ids.tolist(), strict=True), start=1):
         rows[say("masks_row_tokens", number=number)] = row
         rows[say("masks_row_ids", number=number)] = tuple(map(str, numbers))
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    markup.table(table, say("masks_ids_label"))
+    markup.table(columns, rows, say("masks_ids_label"))
     markup.paragraph(say("masks_ids_note"), "note")
 
 

@@ -93,10 +93,8 @@ def _show_sizes(card: model_card.ModelCard) -> None:
 def _show_families(evaluation: dict, scores: list[str] | None = None) -> None:
     """One row for each family of errors; all scores, or some."""
     table = model_card.family_table(evaluation)
-    shown = _as_texts(table if scores is None else table[scores]).rename(
-        index=lambda name: say(f"family_{name}")
-    )
-    markup.table(shown, say("evaluation_heading"), strong=say("family_all"))
+    shown = (table if scores is None else table[scores]).rename(index=lambda name: say(f"family_{name}"))
+    _show_scores(shown, say("evaluation_heading"), strong=say("family_all"))
 
 
 def _show_evaluation(evaluation: dict) -> None:
@@ -119,7 +117,7 @@ def _compare_shipped() -> None:
     if len(cards) < len(found) or not model_card.were_asked_the_same(evaluations):
         return
     st.subheader(say("comparison_heading"))
-    markup.table(_as_texts(model_card.comparison_table(cards)), say("comparison_heading"))
+    _show_scores(model_card.comparison_table(cards), say("comparison_heading"))
     markup.paragraph(say("comparison_caption"), "note")
 
 
@@ -144,19 +142,18 @@ def _show_confidence(evaluation: dict) -> None:
         markup.paragraph(say("reliability_caption"), "note")
     if "thresholds" in evaluation:
         st.subheader(say("thresholds_heading"))
-        table = _as_texts(model_card.threshold_table(evaluation)).rename(index="{:.2f}".format)
-        table = table.rename_axis(say("confidence_label"))
+        table = model_card.threshold_table(evaluation).rename(index="{:.2f}".format)
         own = f"{evaluation['minimum_confidence']:.2f}"
-        markup.table(table, say("thresholds_heading"), strong=own)
+        _show_scores(table, say("thresholds_heading"), strong=own, corner=say("confidence_label"))
         markup.paragraph(say("thresholds_caption", own=own), "note")
 
 
-def _as_texts(table: pd.DataFrame) -> pd.DataFrame:
+def _show_scores(table: pd.DataFrame, label: str, strong: str | None = None, corner: str = "") -> None:
     """Scores as a visitor reads them, with the names of the columns."""
-    texts = pd.DataFrame(
-        {name: column.map(_number if name in NUMBERS else _share) for name, column in table.items()}
-    )
-    return texts.rename(columns=lambda name: say(f"score_{name}"))
+    columns = [say(f"score_{name}") for name in table.columns]
+    texts = [table[name].map(_number if name in NUMBERS else _share) for name in table.columns]
+    rows = zip(table.index, zip(*texts, strict=True), strict=True)
+    markup.table(columns, rows, label, strong, corner)
 
 
 def _number(value: float | None) -> str:
@@ -186,8 +183,8 @@ def _show_losses(history: pd.DataFrame) -> None:
 
 def _show_snapshots(snapshots: pd.DataFrame) -> None:
     """How the network grew up: a row for each of its snapshots."""
-    table = _as_texts(model_card.snapshot_table(snapshots)).rename(index="{:,}".format)
-    markup.table(table.rename_axis(say("history_step")), say("snapshots_heading"))
+    table = model_card.snapshot_table(snapshots).rename(index="{:,}".format)
+    _show_scores(table, say("snapshots_heading"), corner=say("history_step"))
     markup.paragraph(say("snapshots_caption"), "note")
 
 

@@ -1,6 +1,5 @@
 """Page of the network diagram: its parts, and the shapes of the typed sentence in them."""
 
-import pandas as pd
 import streamlit as st
 
 from model.analysis.building_blocks import by_role
@@ -48,12 +47,12 @@ def _show_parameters(parts: dict[str, int]) -> None:
     """A row for each role, all layers together, and their sum."""
     st.header(say("network_parameters_heading"))
     total = sum(parts.values())
-    rows = {say(f"network_role_{role}"): size for role, size in by_role(parts).items()}
-    rows[say("network_role_all")] = total
-    cells = [(f"{size:,}", percent(size / total, 1)) for size in rows.values()]
-    names = [say("network_parameters"), say("network_share")]
-    shown = pd.DataFrame(cells, index=list(rows), columns=names)
-    markup.table(shown, say("network_parameters_heading"), strong=say("network_role_all"))
+    sizes = by_role(parts) | {"all": total}
+    rows = {
+        say(f"network_role_{role}"): (f"{size:,}", percent(size / total, 1)) for role, size in sizes.items()
+    }
+    columns, strong = [say("network_parameters"), say("network_share")], say("network_role_all")
+    markup.table(columns, rows, say("network_parameters_heading"), strong=strong)
 
 
 main()

@@ -132,12 +132,9 @@ def _show_counts(job: TableJob, unit: str) -> None:
     markup.told(say("table_reading", rows=f"{counts.rows:,}", changed=f"{counts.changed:,}", unit=unit))
     found = {kind: number for kind, number in counts.by_kind().items() if number}
     if found:
-        rows = sorted(found.items(), key=lambda item: -item[1])
-        shown = pd.DataFrame(
-            {say("table_changes"): [f"{number:,}" for _, number in rows]},
-            index=[say(f"mistake_{kind}") for kind, _ in rows],
-        )
-        markup.table(shown, say("table_changes"))
+        ordered = sorted(found.items(), key=lambda item: -item[1])
+        rows = [(say(f"mistake_{kind}"), [f"{number:,}"]) for kind, number in ordered]
+        markup.table([say("table_changes")], rows, say("table_changes"))
     if counts.problems:
         told = ", ".join(
             f"{number} ({say(f'table_problem_{problem}')})"

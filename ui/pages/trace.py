@@ -93,10 +93,10 @@ def main() -> None:
     with right:
         view, selection = chosen_view(trace, TABS["attention"])
         state = SentenceState(corrector, sentence, trace, selection, change, controls.theme(), from_file=True)
-        stage, state = Stage(), of_one_head(view, state)
-        popovers = show_controls(stage, trace, state.selection, view, TABS["attention"])
-        page.show_pictures(heads, stage, view, state)
-        show_more(stage, view, state, popovers)
+        stage, opened = Stage(), view(of_one_head(view, state))
+        popovers = show_controls(stage, trace, opened.state.selection, view, TABS["attention"])
+        page.show_pictures(heads, stage, opened)
+        show_more(stage, opened, popovers)
 
 
 def _tell_limits() -> None:

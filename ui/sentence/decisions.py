@@ -29,6 +29,7 @@ from ui.components.correction import (
     Proposal,
     correction,
     correction_data,
+    kind_name,
     offered_with,
     written_data,
 )
@@ -149,7 +150,7 @@ def show_correction(
     words = _words(proposals, doing, any(each.rejected for each in found.sentences))
     if rest:
         words["copied"] = say("copied_with_rest", left=f"{len(rest):,}")
-    data = correction_data(found, proposals, chosen=number, opened=place, rest=rest, named=_kind_name)
+    data = correction_data(found, proposals, chosen=number, opened=place, rest=rest)
     data["words"] = words
     correction(data, "correction", lambda what, number: _answer(found, what, number, doing.decides))
     return sentence, _in_focus(sentence)
@@ -264,13 +265,9 @@ def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> 
 def reason_in_words(change: Change, sentence: loaders.SentenceCorrection) -> str:
     """The card of a change in one paragraph: its kind, the reason, and how sure it is."""
     card = _card(change, sentence, apply_changes(sentence.source, sentence.proposed))
-    kinds, article = ", ".join(map(_kind_name, card["kinds"])), card.get("article", "")
+    kinds, article = ", ".join(map(kind_name, card["kinds"])), card.get("article", "")
     why = f"{card['why'].rstrip('.')} ({article})." if article else card["why"]
     return " · ".join(filter(None, (kinds, why, capital(card.get("sure", "")))))
-
-
-def _kind_name(kind: str) -> str:
-    return say("correction_layout" if kind == "layout" else f"mistake_{kind}")
 
 
 _SURE = {"certain": 0.97, "sure": 0.85, "likely": 0.6, "unsure": 0.0}  # the least confidence of each

@@ -118,7 +118,7 @@ class OpenSentence:
     """A text with its correction, and the state that the open view shows. None without a picture."""
 
     corrector: loaders.EngineCorrector | None = None
-    view: View | None = None
+    view: type[View] | None = None
     state: SentenceState | None = None
 
     @property
@@ -185,7 +185,7 @@ def _show_text(places: Places, tabs: Tabs, entrance: bool) -> tuple[OpenSentence
     def draw() -> None:
         if written.view is not None and written.state is not None:
             with models.error_shown_in(places.stage.told):  # in the place of what did not come, over nothing
-                show_pictures(places.heads, places.stage, written.view, written.state)
+                show_pictures(places.heads, places.stage, written.view(written.state))
 
     with places.writing:
         if entrance:
@@ -198,7 +198,7 @@ def _show_text(places: Places, tabs: Tabs, entrance: bool) -> tuple[OpenSentence
     popovers = show_controls(places.stage, state.trace, state.selection, view, tabs)
     if not entrance:
         draw()
-    return written, show_more(places.stage, view, state, popovers)
+    return written, show_more(places.stage, view(state), popovers)
 
 
 def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
@@ -246,15 +246,16 @@ def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
     return found
 
 
-def show_pictures(heads: DeltaGenerator, stage: Stage, view: View, state: SentenceState) -> None:
+def show_pictures(heads: DeltaGenerator, stage: Stage, view: View) -> None:
     """All heads in the container ``heads``, and the open view. Raises EngineError."""
+    state = view.state
     if state.has_several_heads and view.name != "predict":  # the tiles would give the answer away
         complete = not view.lacks(state)
-        framed = view.marked(state) if complete else None
+        framed = view.marked() if complete else None
         with heads:
-            nats = view.tiles(state) if complete else None
+            nats = view.tiles() if complete else None
             overview.draw(state, framed, nats, shown_below=view.has_map)
-    show_view(stage, view, state)
+    show_view(stage, view)
 
 
 def _tools(own: loaders.EngineCorrector | None = None) -> PopoverContainer:

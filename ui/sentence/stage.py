@@ -21,7 +21,7 @@ from ui.views.view import (
     needs_probabilities,
 )
 from ui.wording import say
-from viz.labels import CERTAIN, IMPOSSIBLE
+from viz.labels import has_log_odds
 
 MEAN, FIRST = "mean", "1"
 MOST_BUTTONS = 10  # layers and heads side by side at 1366 pixels; more are chosen from lists
@@ -38,7 +38,7 @@ class Stage:
         self.more = st.container(key="more")
 
 
-def chosen_view(trace: AttentionTrace, tabs: Tabs) -> tuple[View, Selection]:
+def chosen_view(trace: AttentionTrace, tabs: Tabs) -> tuple[type[View], Selection]:
     """The open view of ``tabs``, and the attention that it shows."""
     views = {view.name: view for view in tabs.views}
     view = views[address.get_option(tabs.setting, list(views))]
@@ -54,7 +54,7 @@ def chosen_map(trace: AttentionTrace) -> Selection:
 
 
 def show_controls(
-    stage: Stage, trace: AttentionTrace, selection: Selection, view: View, tabs: Tabs
+    stage: Stage, trace: AttentionTrace, selection: Selection, view: type[View], tabs: Tabs
 ) -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
     """Draw the controls for ``chosen_view``; ``selection`` is the attention that it shows.
 
@@ -129,7 +129,7 @@ def choose_head(trace: AttentionTrace) -> Selection:
     return only
 
 
-def of_one_head(view: View, state: SentenceState) -> SentenceState:
+def of_one_head(view: type[View], state: SentenceState) -> SentenceState:
     """``state`` with the head that ``view`` shows, if that is one head and a mean is selected."""
     if view.one_head is None or state.single_head is not None:
         return state
@@ -161,22 +161,20 @@ def _number(option: str) -> int | None:
     return None if option == MEAN else int(option) - 1
 
 
-def show_view(stage: Stage, view: View, state: SentenceState) -> None:
+def show_view(stage: Stage, view: View) -> None:
     """One sentence and the picture. Raises EngineError."""
-    values = controls.values(view.settings)
     with stage.told:
-        intervened = view.intervenes and view.message(state) is None
-        sentence = view.describe(state, values)
-        markup.told(sentence, "intervened" if intervened else "")
+        intervened = view.intervenes and view.message is None
+        markup.told(view.describe(), "intervened" if intervened else "")
     with stage.picture:
-        view.draw(state, values)
-        if any(f"{end} (" in sentence for end in (CERTAIN[1], IMPOSSIBLE[1])):
+        view.draw()
+        if view.message is None and any(map(has_log_odds, view.probabilities())):
             markup.paragraph(say("steps_odds"), "note")
 
 
-def show_more(stage: Stage, view: View, state: SentenceState, popovers: tuple) -> bool:
+def show_more(stage: Stage, view: View, popovers: tuple) -> bool:
     """Everything that takes one more click to see. Returns whether something of it is open."""
-    options, taking = popovers
+    state, (options, taking) = view.state, popovers
     if options.open:
         with options:
             if other := logit_attribution.other_look(state, view.name):
@@ -184,22 +182,21 @@ def show_more(stage: Stage, view: View, state: SentenceState, popovers: tuple) -
                 st.button(text, key="other_look", on_click=logit_attribution.switch_look, args=(other,))
             for setting in view.options:
                 controls.show(setting)
-            if view.choose:
-                view.choose(state)
+            view.choose()
             overview.choose_order(state)
     if taking.open:
         with taking:
-            take_away.show(state, VIEWS, view)
+            take_away.show(VIEWS, view)
     with stage.more:
         if (off := state.single_head) is not None and asks_without(view, state):
             ask_without(state, off, "head_off", "head_off_question")
         for note in trace_remarks(state):
             markup.paragraph(note, "note")
-        explained = not view.lacks(state) and _explain(view, state, controls.values(view.settings))
+        explained = not view.lacks(state) and _explain(view)
     return bool(options.open or taking.open or explained)
 
 
-def asks_without(view: View, state: SentenceState) -> bool:
+def asks_without(view: View | type[View], state: SentenceState) -> bool:
     """Whether the button that switches the shown head off is below the picture. The mean of several heads has
     none."""
     shows_a_head = view.has_map and not view.intervenes and state.single_head is not None
@@ -214,19 +211,18 @@ def trace_remarks(state: SentenceState) -> list[str]:
     return found + [say(name) for name in dict.fromkeys(filter(None, lacks))]
 
 
-def _explain(view: View, state: SentenceState, values: dict) -> bool:
+def _explain(view: View) -> bool:
     """How to read the picture, and where it comes from. Returns whether something of it is open."""
     with st.expander(say("explanation"), key="explanation", on_change="rerun") as picture:
         if picture.open:
-            for note in view.notes(state, values):
+            for note in view.notes():
                 markup.paragraph(note, "note")
-            if view.explain:
-                view.explain(state)
+            view.explain()
             for unit in ("log_odds_note", "nat_note"):
                 markup.paragraph(say(unit), "note")
-    if not state.has_several_heads:
+    if not view.state.has_several_heads:
         return bool(picture.open)
     with st.expander(say("overview_explanation"), key="overview_explanation", on_change="rerun") as heads:
         if heads.open:
-            overview.explain(state)
+            overview.explain(view.state)
     return bool(picture.open or heads.open)

@@ -10,7 +10,7 @@ from model.analysis.contributions import CROSS, ThreeNumbers, three_numbers
 from model.text.changes import Change
 from ui.sentence.decisions import PRESSED
 from ui.sentence.state import SentenceState
-from ui.shell import address, header, markup, runs
+from ui.shell import address, controls, header, markup, runs
 from ui.views.view import needs_activations, needs_experiment, open_head
 from ui.wording import head_name, nats, plain_markdown, say
 from viz.labels import visible_token, weight
@@ -35,14 +35,11 @@ def show(state: SentenceState, is_map: bool, tells: bool = True) -> None:
     with st.container(key="three_numbers", horizontal=True, gap="small", vertical_alignment="center"):
         _show_questions(state.change)
         for name in NAMES if tells else ():
-            st.button(
-                f"{say(f'three_{name}')} {_label(state, name, known)}",
-                key=f"three_{name}",
-                type="tertiary",
-                disabled=known is None,
-                help=_help(name, known),
-                on_click=_lead,
-                args=(state, name, known),
+            text = f"{say(f'three_{name}')} {_label(state, name, known)}"
+            about, is_unknown = (_lead, state, name, known), known is None
+            described = _help(name, known)
+            controls.button(
+                text, f"three_{name}", *about, type="tertiary", disabled=is_unknown, help=described
             )
     markup.paragraph(why(state, known) if known is not None and tells else "", "note three")
 
@@ -54,7 +51,7 @@ def _show_questions(change: Change) -> None:
         if number == change.asked:
             markup.paragraph(text, "asked")
         else:
-            st.button(text, key=f"ask_{number}", type="tertiary", on_click=_put_question, args=(number,))
+            controls.button(text, f"ask_{number}", _put_question, number, type="tertiary")
 
 
 def _put_question(number: int) -> None:

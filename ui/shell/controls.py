@@ -1,16 +1,18 @@
 """Controls (switch, slider, selection) whose values are settings of the address bar."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.runtime.state import get_session_state
 
-from ui.shell import address
+from ui.shell import address, markup
 from ui.shell.settings import AnySetting, Choice, Flag, Number, Ordinal, is_number
 from ui.wording import say
 
 Value = TypeVar("Value")
+line = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")  # of controls
 LabelVisibility = Literal["visible", "hidden", "collapsed"]
 
 
@@ -39,6 +41,12 @@ def choose(
         label_visibility=label_visibility,
     )
     return address.get_option(name, options, otherwise)
+
+
+def button(text: str, key: str, press: Callable[..., None], *arguments: object, **look: Any) -> None:
+    """A button that calls ``press`` with ``arguments`` before the page runs again; ``look`` as in
+    ``st.button``."""
+    st.button(text, key=key, on_click=press, args=arguments, **look)
 
 
 def explain(text: str, *formulas: str) -> None:
@@ -115,6 +123,18 @@ def pick(
         width="stretch" if width is None else width,
     )
     return address.get_option(name, options, otherwise)
+
+
+WIDTH = 160  # pixels of a list beside its label
+
+
+def pick_place(setting: Ordinal, count: int, at: int, label_of: Callable[[int], str]) -> None:
+    """One of ``count`` things in a row, from a list that opens beside its label; ``at`` is chosen at first.
+    Places count from 0."""
+    with line(width="content"):
+        markup.paragraph(say(f"{setting.name}_label"), "label")
+        places = [str(place + 1) for place in range(count)]
+        pick(setting.name, places, lambda number: label_of(int(number) - 1), str(at + 1), width=WIDTH)
 
 
 def write(name: str, longest: int) -> str:

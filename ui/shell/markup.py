@@ -3,19 +3,13 @@
 No other file writes HTML.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from viz.labels import capital
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _STYLE = Path(__file__).with_name("style.css")
 _LECTURE_STYLE = Path(__file__).with_name("lecture.css")
@@ -122,23 +116,29 @@ def link(address: str) -> None:
     st.html(f'<p class="link"><a href="{escape(address)}">{escape(address)}</a></p>')
 
 
-def table(cells: pd.DataFrame, label: str, strong: str | None = None) -> None:
+def table(
+    columns: Sequence[str],
+    rows: Iterable[tuple[str, Sequence[str]]] | Mapping[str, Sequence[str]],
+    label: str,
+    strong: str | None = None,
+    corner: str = "",
+) -> None:
     """A table of texts with a header for each row and column; a reader without a mouse can scroll it, too.
 
-    ``strong`` is the name of the emphasised row. The name of the index, if it has one, heads the names of the
-    rows.
+    ``strong`` is the name of the emphasised row, ``corner`` the header of the names of the rows.
     """
-    corner = f'<th scope="col">{escape(cells.index.name)}</th>' if cells.index.name else "<td></td>"
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in cells.columns)
-    rows = "".join(
+    named = rows.items() if isinstance(rows, Mapping) else rows
+    first = f'<th scope="col">{escape(corner)}</th>' if corner else "<td></td>"
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(
         f'<tr{_class("strong" if name == strong else "")}><th scope="row">{escape(name)}</th>'
         + "".join(f"<td>{escape(cell)}</td>" for cell in row)
         + "</tr>"
-        for name, row in zip(cells.index, cells.to_numpy(), strict=True)
+        for name, row in named
     )
     st.html(
         f'<div class="numbers" role="region" tabindex="0" aria-label="{escape(label)}"><table>'
-        f"<thead><tr>{corner}{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<thead><tr>{first}{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 

@@ -1,5 +1,8 @@
 """Experiment *explained*: claims about a correction, each tested by an intervention."""
 
+from collections.abc import Sequence
+from functools import cached_property
+
 import viz
 from engine import questions as declared
 from model.analysis.claims import LEVEL, LOOK, Claim, Explanation
@@ -13,49 +16,12 @@ from ui.views.attention_score import part_name
 from ui.views.circuit import node_name
 from ui.views.drawings import before_after
 from ui.views.logit_lens import places
-from ui.views.view import Figures, Values, View, idea, needs_activations
+from ui.views.view import Figures, View, needs_activations
 from ui.wording import change_in_words, language, nats, say, share_kept
 from viz.labels import visible_token, weight
 
 TOLD, PICTURE = "told", "picture"
 AS = Choice("receipts_as", (TOLD, PICTURE))
-
-
-def _explanation(state: SentenceState) -> Explanation | None:
-    """None where the fix writes the same tokens as the typed text."""
-    return state.ask(declared.verified_explanation, state.edit)
-
-
-def _draw(state: SentenceState, values: Values) -> None:
-    """The claims, each with its ablation check; or the picture of all checks."""
-    found = _explanation(state)
-    if found is None:
-        return
-    controls.choose_beside(AS)
-    if values[AS.name] == PICTURE:
-        VIEW.draw_figures(state, values)
-        return
-    words = {True: say("receipt_holds"), False: say("receipt_fails")}
-    markup.claims([(c.holds, words[c.holds], _clause(state, found, c), _numbers(c)) for c in found.claims])
-
-
-def _clause(state: SentenceState, explanation: Explanation, claim: Claim) -> str:
-    facts = {name: _told(name, value) for name, value in claim.facts.items()}
-    text = f"receipt_{claim.name}"
-    if claim.name == "fed":
-        text += "_for" if claim.number("nats") > 0 else "_against"
-    if claim.name == "alone" and (article := _article(state, explanation.contrast)):
-        text, facts = "receipt_alone_article", facts | {"article": article}
-    if claim.name == "decided":
-        facts["place"] = places("decoder", 3 * state.trace.num_layers + 1)[int(claim.number("place"))]
-    contrast = explanation.contrast
-    tokens = {"token": contrast.written_token, "other_token": contrast.instead_token}
-    clause = say(text, **{name: visible_token(token) for name, token in tokens.items()} | facts)
-    if "p" not in claim.facts:
-        return clause
-    p, draws = claim.number("p"), int(claim.number("draws"))
-    ending = "receipt_p_holds" if p < LEVEL else "receipt_p_fails"
-    return f"{clause} " + say(ending, p=f"{p:.3g}", draws=draws, reached=round(p * (draws + 1)) - 1)
 
 
 def _told(name: str, value: object) -> str:
@@ -109,63 +75,85 @@ def _mark(claim: Claim) -> str:
     return "✓" if claim.holds else "✗"
 
 
-def _figures_of(state: SentenceState, values: Values) -> Figures:
-    """For each claim about the score, the score before and after the intervention."""
-    found = _explanation(state)
-    if found is None:
-        return {}
-    rows = [
-        viz.Measured(
-            f"{_mark(claim)} {say(f'receipt_{claim.name}_short')} ({_pair(claim)})", claim.before, claim.after
+class Claims(View):
+    """The claims, each with its ablation check; or the picture of all checks."""
+
+    name, page, order, idea = "receipts", "laboratory", 90, "receipt"
+    settings = drawn = (AS,)
+    noted = ("receipt_note", "receipt_limits")
+    has_map = False
+    intervenes = True
+    lacks = staticmethod(needs_activations(declared.verified_explanation))
+    unchanged = "without_none"
+
+    @cached_property
+    def explanation(self) -> Explanation | None:
+        """None where the fix writes the same tokens as the typed text."""
+        return self.state.ask(declared.verified_explanation, self.state.edit)
+
+    @property
+    def claims(self) -> Sequence[Claim]:
+        return self.explanation.claims if self.explanation else ()
+
+    def show(self) -> None:
+        if self.explanation is None:
+            return
+        controls.choose_beside(AS)
+        if self.values[AS.name] == PICTURE:
+            self.draw_figures(*self.opened)
+            return
+        words = {True: say("receipt_holds"), False: say("receipt_fails")}
+        markup.claims([(c.holds, words[c.holds], self._clause(c), _numbers(c)) for c in self.claims])
+
+    def _clause(self, claim: Claim) -> str:
+        assert self.explanation is not None, "the claim is one of its claims"
+        facts = {name: _told(name, value) for name, value in claim.facts.items()}
+        text, contrast = f"receipt_{claim.name}", self.explanation.contrast
+        if claim.name == "fed":
+            text += "_for" if claim.number("nats") > 0 else "_against"
+        if claim.name == "alone" and (article := _article(self.state, contrast)):
+            text, facts = "receipt_alone_article", facts | {"article": article}
+        if claim.name == "decided":
+            named = places("decoder", 3 * self.state.trace.num_layers + 1)
+            facts["place"] = named[int(claim.number("place"))]
+        tokens = {"token": contrast.written_token, "other_token": contrast.instead_token}
+        clause = say(text, **{name: visible_token(token) for name, token in tokens.items()} | facts)
+        if "p" not in claim.facts:
+            return clause
+        p, draws = claim.number("p"), int(claim.number("draws"))
+        ending = "receipt_p_holds" if p < LEVEL else "receipt_p_fails"
+        return f"{clause} " + say(ending, p=f"{p:.3g}", draws=draws, reached=round(p * (draws + 1)) - 1)
+
+    @cached_property
+    def figures(self) -> Figures:
+        """For each claim about the score, the score before and after the intervention."""
+        if self.explanation is None:
+            return {}
+        rows = [
+            viz.Measured(
+                f"{_mark(claim)} {say(f'receipt_{claim.name}_short')} ({_pair(claim)})",
+                claim.before,
+                claim.after,
+            )
+            for claim in self.claims
+            if claim.measured != LOOK
+        ]
+        names = say("receipt_before"), say("receipt_after")
+        figure = before_after(self.state, rows, say("receipt_score"), names)
+        return {"receipts": (figure, say("receipt_label"))}
+
+    def reading(self) -> str:
+        if self.explanation is None:
+            return say("circuit_same_token")
+        told = say(
+            "receipt_reading",
+            change=change_in_words(self.state.explained),
+            held=sum(claim.holds for claim in self.claims),
+            count=len(self.claims),
+            score=nats(self.explanation.score),
         )
-        for claim in found.claims
-        if claim.measured != LOOK
-    ]
-    names = say("receipt_before"), say("receipt_after")
-    figure = before_after(state, rows, say("receipt_score"), names)
-    return {"receipts": (figure, say("receipt_label"))}
+        weighed = self.values[AS.name] == PICTURE and any(claim.measured == LOOK for claim in self.claims)
+        return told + say("receipt_not_drawn") if weighed else told
 
-
-def _describe(state: SentenceState, values: Values) -> str:
-    found = _explanation(state)
-    if found is None:
-        return say("circuit_same_token")
-    told = say(
-        "receipt_reading",
-        change=change_in_words(state.explained),
-        held=sum(claim.holds for claim in found.claims),
-        count=len(found.claims),
-        score=nats(found.score),
-    )
-    weighed = values[AS.name] == PICTURE and any(claim.measured == LOOK for claim in found.claims)
-    return told + say("receipt_not_drawn") if weighed else told
-
-
-def _paragraphs(state: SentenceState, values: Values) -> list[str]:
-    found = _explanation(state)
-    if found is None:
-        return []
-    return [f"{_mark(claim)} {_clause(state, found, claim)} {_numbers(claim)}" for claim in found.claims]
-
-
-def _notes(state: SentenceState, values: Values) -> list[str]:
-    return [say("receipt_note"), say("receipt_limits")]
-
-
-VIEW = View(
-    "receipts",
-    "laboratory",
-    90,
-    _describe,
-    (AS,),
-    _notes,
-    idea("receipt"),
-    _draw,
-    _figures_of,
-    drawn=(AS,),
-    has_map=False,
-    paragraphs=_paragraphs,
-    intervenes=True,
-    lacks=needs_activations(declared.verified_explanation),
-    unchanged="without_none",
-).declare()
+    def paragraphs(self) -> list[str]:
+        return [f"{_mark(claim)} {self._clause(claim)} {_numbers(claim)}" for claim in self.claims]

@@ -1,6 +1,7 @@
 """View *this change*: heads that attend to the place of a change more than to such places elsewhere."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,17 +11,10 @@ import viz
 from model.analysis.edits import LeadingHead, attention_of_change, focus, leading_heads
 from model.text.changes import Change
 from model.trace.interventions import Head
-from model.trace.trace import Selection
+from model.trace.trace import LayerHead, Selection
 from ui.sentence.state import SentenceState
-from ui.views.view import (
-    Figures,
-    Values,
-    View,
-    ask_without,
-    idea,
-    needs_changes,
-    open_head,
-)
+from ui.shell import controls
+from ui.views.view import Figures, View, ask_without, needs_changes, open_head
 from ui.wording import LONGEST_SIDE, change_in_words, percent, say
 from viz.labels import visible_token
 
@@ -31,86 +25,6 @@ USUAL = (
     r"\mathrm{usual}_h = \frac{1}{|R|\,|U|} \sum_{t \in R} \sum_{u \in U} \sum_{s \in C}"
     r" \alpha^h_{u,\, s + p(u) - p(t)}"
 )
-
-
-def _draw(state: SentenceState, values: Values) -> None:
-    VIEW.draw_figures(state, values)
-    heads = leading_heads(state.trace, state.explained, state.all_changes)
-    if len(heads) > 1:
-        with st.container(key="edits_heads", horizontal=True, gap="small"):
-            for found in heads:
-                _ask(state, found)
-
-
-def _ask(state: SentenceState, found: LeadingHead) -> None:
-    """The two buttons of a head, which stay side by side in a narrow window."""
-    place, head = f"{found.layer}_{found.head}", Head(KIND, found.layer, found.head)
-    with st.container(horizontal=True, width="content", gap="xsmall"):
-        st.button(
-            say("edits_open", place=_place_of(state, found)),
-            key=f"edits_open_{place}",
-            on_click=open_head,
-            args=(state, head),
-        )
-        ask_without(state, head, f"edits_off_{place}")
-
-
-def _figures_of(state: SentenceState, values: Values) -> Figures:
-    """A panel of bars for each of the heads."""
-    change = state.explained
-    heads = leading_heads(state.trace, change, state.all_changes)
-    attention = attention_of_change(state.trace, change)
-    outlined = (focus(state.trace, KIND, change).columns, say("edits_outlined"))
-    rows = [attention[found.layer, found.head] for found in heads]
-    names = [_named(state, found) for found in heads]
-    return {"edits_bars": (bars(state, change, rows, names, outlined), change_in_words(change))}
-
-
-def _framed(state: SentenceState) -> list[tuple[int, int]]:
-    """The heads whose bars are shown."""
-    if not state.changes:
-        return []
-    return [
-        (found.layer, found.head) for found in leading_heads(state.trace, state.explained, state.all_changes)
-    ]
-
-
-def _describe(state: SentenceState, values: Values) -> str:
-    change = state.explained
-    found = leading_heads(state.trace, change, state.all_changes)[0]
-    only = state.trace.shape(KIND) == (1, 1)
-    more = "edits_reading" if found.share > found.usual else "edits_reading_less"
-    columns = focus(state.trace, KIND, change).columns
-    return say(
-        "edits_reading_only" if only else more,
-        change=change_in_words(change),
-        token=visible_token(state.trace.target_tokens[state.asked_row]),
-        columns=visible_token("".join(state.trace.source_tokens[column] for column in columns), LONGEST_SIDE),
-        place=_place_of(state, found),
-        share=percent(float(found.share)),
-        usual=percent(float(found.usual)),
-    )
-
-
-def _notes(state: SentenceState, values: Values) -> list[str]:
-    if not state.changes:
-        return []
-    start, end = window(state, state.explained)
-    length = len(state.trace.source_tokens)
-    return [say("edits_caption"), *([say("edits_window")] if end - start < length else [])]
-
-
-def _named(state: SentenceState, found: LeadingHead) -> str:
-    place, share, usual = (
-        _place_of(state, found),
-        percent(float(found.share)),
-        percent(float(found.usual)),
-    )
-    return say("edits_head", place=place, share=share, usual=usual)
-
-
-def _place_of(state: SentenceState, found: LeadingHead) -> str:
-    return Selection(KIND, found.layer, found.head).label(say, state.trace)
 
 
 def bars(
@@ -147,18 +61,73 @@ def window(state: SentenceState, change: Change, positions: Sequence[int] = ()) 
     return start, min(end, len(state.trace.source_tokens))
 
 
-VIEW = View(
-    "edits",
-    "attention",
-    40,
-    _describe,
-    (),
-    _notes,
-    idea("edits", SHARE, USUAL),
-    _draw,
-    _figures_of,
-    framed=_framed,
-    has_map=False,
-    lacks=needs_changes,
-    unchanged="edits_none",
-).declare()
+class Edits(View):
+    """The heads that attend to the change most, each with its bars and its buttons."""
+
+    name, page, order = "edits", "attention", 40
+    formulas = (SHARE, USUAL)
+    has_map = False
+    lacks = staticmethod(needs_changes)
+    unchanged = "edits_none"
+
+    @cached_property
+    def heads(self) -> Sequence[LeadingHead]:
+        return leading_heads(self.state.trace, self.state.explained, self.state.all_changes)
+
+    @property
+    def _columns(self) -> Sequence[int]:
+        return focus(self.state.trace, KIND, self.state.explained).columns
+
+    def show(self) -> None:
+        super().show()
+        if len(self.heads) > 1:
+            with st.container(key="edits_heads", horizontal=True, gap="small"):
+                for found in self.heads:
+                    self._ask(found)
+
+    def _ask(self, found: LeadingHead) -> None:
+        """The two buttons of a head, which stay side by side in a narrow window."""
+        place, head = f"{found.layer}_{found.head}", Head(KIND, found.layer, found.head)
+        with st.container(horizontal=True, width="content", gap="xsmall"):
+            text = say("edits_open", place=self._place_of(found))
+            controls.button(text, f"edits_open_{place}", open_head, self.state, head)
+            ask_without(self.state, head, f"edits_off_{place}")
+
+    @cached_property
+    def figures(self) -> Figures:
+        """A panel of bars for each of the heads."""
+        state, change = self.state, self.state.explained
+        attention = attention_of_change(state.trace, change)
+        rows = [attention[found.layer, found.head] for found in self.heads]
+        names = [say("edits_head", **self._facts(found)) for found in self.heads]
+        figure = bars(state, change, rows, names, (self._columns, say("edits_outlined")))
+        return {"edits_bars": (figure, change_in_words(change))}
+
+    def _facts(self, found: LeadingHead) -> dict[str, str]:
+        shares = {"share": percent(float(found.share)), "usual": percent(float(found.usual))}
+        return {"place": self._place_of(found)} | shares
+
+    def _place_of(self, found: LeadingHead) -> str:
+        return Selection(KIND, found.layer, found.head).label(say, self.state.trace)
+
+    def marked(self) -> list[LayerHead]:
+        """The heads whose bars are shown."""
+        return [(found.layer, found.head) for found in self.heads] if self.state.changes else []
+
+    def reading(self) -> str:
+        trace, found = self.state.trace, self.heads[0]
+        more = "edits_reading" if found.share > found.usual else "edits_reading_less"
+        return say(
+            "edits_reading_only" if trace.shape(KIND) == (1, 1) else more,
+            change=change_in_words(self.state.explained),
+            token=visible_token(trace.target_tokens[self.state.asked_row]),
+            columns=visible_token("".join(trace.source_tokens[n] for n in self._columns), LONGEST_SIDE),
+            **self._facts(found),
+        )
+
+    def notes(self) -> list[str]:
+        if not self.state.changes:
+            return []
+        start, end = window(self.state, self.state.explained)
+        length = len(self.state.trace.source_tokens)
+        return [say("edits_caption"), *([say("edits_window")] if end - start < length else [])]

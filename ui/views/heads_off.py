@@ -6,6 +6,7 @@ A head that is off puts out zeros, or its means over the sentences of a survey.
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import streamlit as st
@@ -22,7 +23,7 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Text
-from ui.views.view import Click, Figures, Values, View, idea, needs_experiment
+from ui.views.view import Click, Figures, View, needs_experiment
 from ui.wording import change_in_words, head_name, say, short_head_name
 from viz.browser.texts import kind_names
 from viz.labels import decimal, probability
@@ -45,26 +46,6 @@ def _survey_of(state: SentenceState) -> HeadSurvey | None:
         return None
 
 
-def _means_of(state: SentenceState, values: Values) -> declared.Means:
-    """The ablation values; none: zero."""
-    survey = _survey_of(state) if values[OFF.name] == MEAN else None
-    return declared.means(survey.means) if survey is not None else ()
-
-
-def _effects(state: SentenceState, values: Values) -> HeadEffects:
-    return state.ask(declared.head_effects, state.edit, _means_of(state, values))
-
-
-def _heads_off(state: SentenceState, values: Values) -> tuple[Head, ...]:
-    """The heads that are off: those that the visitor chose, at first those that help the change most.
-
-    Heads that speak against it would hide the effect of the others.
-    """
-    if address.get(HEADS.name) == NONE:
-        return ()
-    return switched_off(state) or _effects(state, values).supporters(STRONGEST)
-
-
 def switched_off(state: SentenceState) -> tuple[Head, ...]:
     """The heads that the visitor switched off, of those that the network has."""
     named = re.findall(r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get(HEADS.name), re.ASCII)
@@ -82,66 +63,9 @@ def _names_of(heads: Collection[Head]) -> str:
     return say("without_heads", heads=", ".join(map(named, sorted(heads))))
 
 
-def _on_click(state: SentenceState, figure: str) -> Click | None:
-    """A square switches its head off, or on again; an unknown point changes nothing."""
-    off = _heads_off(state, controls.values((OFF,)))
-
-    def switch(point: dict) -> None:
-        if head := figures.known_head(state.trace, point):
-            _put([each for each in off if each != head] if head in off else [*off, head])
-
-    return switch if figure == "without_mosaic" else None
-
-
 def _put(heads: Iterable[Head]) -> None:
     told = ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in heads)
     address.put(HEADS.name, told or NONE)
-
-
-def _draw(state: SentenceState, values: Values) -> None:
-    """The correction without the heads that are off, then a square for each head, and a point for each."""
-    off = _heads_off(state, values)
-    markup.before_and_after(_sides(state, values, off))
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        markup.paragraph(say("off_label"), "label")
-        controls.choose(OFF.name, [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
-        st.button(
-            say("without_all_on"),
-            key="without_all_on",
-            disabled=not off,
-            on_click=address.put,
-            args=(HEADS.name, NONE),
-        )
-        st.button(
-            say("without_strongest", count=STRONGEST),
-            key="without_strongest",
-            disabled=not address.get(HEADS.name),
-            on_click=address.reset,
-            args=([HEADS.name],),
-        )
-    for name, place in zip(("without_mosaic", "without_scatter"), st.columns(2), strict=True):
-        with place:
-            VIEW.draw_figures(state, values, name)
-    markup.paragraph(_observed(state, values), "note")
-
-
-def _sides(state: SentenceState, values: Values, off: Collection[Head]) -> list[tuple[str, str, str, str]]:
-    """With all heads, and without those that are ``off``: a name, the text, its probability, its outcome."""
-    return [
-        (
-            _names_of(heads),
-            say("without_no_end") if each.text is None else each.text,
-            say("without_probability", probability=probability(each.probability)),
-            say(f"without_{each.outcome}"),
-        )
-        for heads, each in zip(((), off)[: 2 if off else 1], _verdict(state, values, off), strict=False)
-    ]
-
-
-def _paragraphs(state: SentenceState, values: Values) -> list[str]:
-    sides = _sides(state, values, _heads_off(state, values))
-    written = [f"{name}: {text} {number}, {verdict}" for name, text, number, verdict in sides]
-    return [*written, _observed(state, values)]
 
 
 @dataclass(frozen=True)
@@ -153,19 +77,8 @@ class Verdict:
     outcome: str
 
 
-def _verdict(state: SentenceState, values: Values, off: Collection[Head]) -> tuple[Verdict, Verdict]:
-    """With all heads, and without those that are ``off``."""
-    sets, means = ((), tuple(off)), _means_of(state, values)
-    texts = state.ask(declared.ablate_heads, state.sentence.source, sets, means)
-    shares = state.ask(declared.ablated_fix_probability, state.edit, sets, means)
-    before, after = (
-        Verdict(one.text, share, outcome(state.sentence.source, one.text, _typed(state)))
-        for one, share in zip(texts, shares, strict=True)
-    )
-    return before, after
-
-
-def _typed(state: SentenceState) -> Change:
+def typed(state: SentenceState) -> Change:
+    """The change in focus, else the first one, counting characters. Raises IndexError without changes."""
     return state.change or state.sentence.changes[0]
 
 
@@ -191,88 +104,146 @@ def outcome(source: str, text: str | None, change: Change) -> str:
     return "made" if same else "other"
 
 
-def _figures_of(state: SentenceState, values: Values) -> Figures:
-    """The squares and the points of all heads."""
-    found = _effects(state, values)
-    shared: dict[str, Any] = {
-        "names": kind_names(say, state.trace.kinds),
-        "chosen": _heads_off(state, values),
-        "theme": state.theme,
-    }
-    made = {
-        "without_mosaic": viz.head_mosaic(
-            {kind: found.grid(kind) for kind in state.trace.kinds},
+class HeadsOff(View):
+    """The correction without the heads that are off, then a square for each head, and a point for each."""
+
+    name, page, order = "without", "laboratory", 10
+    settings = (OFF, HEADS)
+    drawn = (OFF,)
+    has_map = False
+    intervenes = True
+    lacks = staticmethod(needs_experiment(declared.head_effects))
+    unchanged = "without_none"
+
+    @cached_property
+    def means(self) -> declared.Means:
+        """The ablation values; none: zero."""
+        survey = _survey_of(self.state) if self.values[OFF.name] == MEAN else None
+        return declared.means(survey.means) if survey is not None else ()
+
+    @cached_property
+    def effects(self) -> HeadEffects:
+        return self.state.ask(declared.head_effects, self.state.edit, self.means)
+
+    @cached_property
+    def off(self) -> tuple[Head, ...]:
+        """The heads that are off: those that the visitor chose, at first those that help the change most.
+
+        Heads that speak against it would hide the effect of the others.
+        """
+        if address.get(HEADS.name) == NONE:
+            return ()
+        return switched_off(self.state) or self.effects.supporters(STRONGEST)
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, Verdict]:
+        """With all heads, and without those that are ``off``."""
+        source, sets = self.state.sentence.source, ((), tuple(self.off))
+        texts = self.state.ask(declared.ablate_heads, source, sets, self.means)
+        shares = self.state.ask(declared.ablated_fix_probability, self.state.edit, sets, self.means)
+        before, after = (
+            Verdict(one.text, share, outcome(source, one.text, typed(self.state)))
+            for one, share in zip(texts, shares, strict=True)
+        )
+        return before, after
+
+    def show(self) -> None:
+        markup.before_and_after(self._sides())
+        with controls.line():
+            markup.paragraph(say("off_label"), "label")
+            controls.choose_beside(OFF)
+            all_on = address.put, HEADS.name, NONE
+            controls.button(say("without_all_on"), "without_all_on", *all_on, disabled=not self.off)
+            text, is_first = say("without_strongest", count=STRONGEST), not address.get(HEADS.name)
+            controls.button(text, "without_strongest", address.reset, [HEADS.name], disabled=is_first)
+        for name, place in zip(self.opened, st.columns(2), strict=True):
+            with place:
+                self.draw_figure(name)
+        markup.paragraph(self._observed(), "note")
+
+    def on_click(self, figure: str) -> Click | None:
+        """A square switches its head off, or on again; an unknown point changes nothing."""
+        off = self.off
+
+        def switch(point: dict) -> None:
+            if head := figures.known_head(self.state.trace, point):
+                _put([each for each in off if each != head] if head in off else [*off, head])
+
+        return switch if figure == "without_mosaic" else None
+
+    def _sides(self) -> list[tuple[str, str, str, str]]:
+        """With all heads, and without those that are off: a name, the text, its probability, its outcome."""
+        return [
+            (
+                _names_of(heads),
+                say("without_no_end") if each.text is None else each.text,
+                say("without_probability", probability=probability(each.probability)),
+                say(f"without_{each.outcome}"),
+            )
+            for heads, each in zip(((), self.off)[: 2 if self.off else 1], self.verdicts, strict=False)
+        ]
+
+    def paragraphs(self) -> list[str]:
+        written = [f"{name}: {text} {number}, {verdict}" for name, text, number, verdict in self._sides()]
+        return [*written, self._observed()]
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The squares and the points of all heads."""
+        found, kinds = self.effects, self.state.trace.kinds
+        names = kind_names(say, kinds)
+        shared: dict[str, Any] = {"names": names, "chosen": self.off, "theme": self.state.theme}
+        mosaic = viz.head_mosaic(
+            {kind: found.grid(kind) for kind in kinds},
             value_title=say("without_effect"),
             layer_title=say("layer_label"),
             key=say("without_key"),
             helps_below=True,
             **shared,
-        ),
-        "without_scatter": viz.attention_effect_scatter(
+        )
+        scatter = viz.attention_effect_scatter(
             found.attention.tolist(),
             found.effect.tolist(),
             found.heads,
             attention_title=say("without_attention"),
             effect_title=say("without_effect"),
             **shared,
-        ),
-    }
-    return {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
+        )
+        made = {"without_mosaic": mosaic, "without_scatter": scatter}
+        return {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
 
+    def reading(self) -> str:
+        before, after = self.verdicts
+        told = say(
+            f"without_reading_{after.outcome if self.off else 'on'}",
+            change=change_in_words(self.state.explained),
+            heads=_names_of(self.off),
+            before=probability(before.probability),
+            after=probability(after.probability),
+        )
+        return f"{told} {say('without_whose', **self.state.written_after)}"
 
-def _describe(state: SentenceState, values: Values) -> str:
-    change, off = state.explained, _heads_off(state, values)
-    before, after = _verdict(state, values, off)
-    shares = [probability(each.probability) for each in (before, after)]
-    told = say(
-        f"without_reading_{after.outcome if off else 'on'}",
-        change=change_in_words(change),
-        heads=_names_of(off),
-        before=shares[0],
-        after=shares[1],
-    )
-    return f"{told} {say('without_whose', **state.written_after)}"
+    def probabilities(self) -> list[float]:
+        return [each.probability for each in self.verdicts]
 
+    def _observed(self) -> str:
+        """Whether the head that looked most is the one that mattered most."""
+        found = self.effects
+        looker, rank = found.rank_of_looker()
+        return say(
+            "without_reading_first" if rank == 1 else "without_reading",
+            change=change_in_words(self.state.explained),
+            looker=head_name(looker),
+            rank=rank,
+            count=len(found.heads),
+            strongest=head_name(found.strongest(1)[0]),
+            correlation=decimal(found.correlation()),
+        )
 
-def _observed(state: SentenceState, values: Values) -> str:
-    """Whether the head that looked most is the one that mattered most."""
-    found = _effects(state, values)
-    looker, rank = found.rank_of_looker()
-    return say(
-        "without_reading_first" if rank == 1 else "without_reading",
-        change=change_in_words(state.explained),
-        looker=head_name(looker),
-        rank=rank,
-        count=len(found.heads),
-        strongest=head_name(found.strongest(1)[0]),
-        correlation=decimal(found.correlation()),
-    )
-
-
-def _notes(state: SentenceState, values: Values) -> list[str]:
-    found = [say("without_note"), say("without_intervened")]
-    if values["off"] == MEAN:
-        survey = _survey_of(state)
-        told = say("without_means", sentences=survey.effect_sentences) if survey else say("without_no_means")
-        found.append(told)
-    return found
-
-
-VIEW = View(
-    "without",
-    "laboratory",
-    10,
-    _describe,
-    (OFF, HEADS),
-    _notes,
-    idea("without"),
-    _draw,
-    _figures_of,
-    _on_click,
-    drawn=(OFF,),
-    has_map=False,
-    paragraphs=_paragraphs,
-    intervenes=True,
-    lacks=needs_experiment(declared.head_effects),
-    unchanged="without_none",
-).declare()
+    def notes(self) -> list[str]:
+        found = [say("without_note"), say("without_intervened")]
+        if self.values[OFF.name] == MEAN:
+            survey = _survey_of(self.state)
+            told = say("without_means", sentences=survey.effect_sentences) if survey else None
+            found.append(told or say("without_no_means"))
+        return found

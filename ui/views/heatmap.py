@@ -2,9 +2,11 @@
 
 import re
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from typing import ClassVar
 
 import numpy as np
+import plotly.graph_objects as go
 
 import viz
 from model.analysis.attention_maps import WordAxis, by_word, masked_by_word, word_axes
@@ -14,8 +16,8 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address
 from ui.shell.settings import Choice, Flag
-from ui.views import received
-from ui.views.view import Figures, Values, View, file_name, idea, map_label, picture_title
+from ui.views import overview
+from ui.views.view import Click, Figures, Part, Values, View, map_label
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.figure import Specification
@@ -177,31 +179,6 @@ FORMULA = (
 )
 
 
-def _draw(state: SentenceState, values: Values) -> None:
-    """The map as the settings say, of which a cell can be chosen, or the attention that each key receives."""
-    for name, (figure, label) in figures_of(state, values).items():
-        cells = cells_for(state, values) if name == "heatmap" else None
-        figures.draw(
-            figure,
-            name,
-            file_name(state, "attention" if cells else name),
-            partial(choose_cell, cells) if cells else None,
-            label=label,
-            title=picture_title(state),
-        )
-
-
-def figures_of(state: SentenceState, values: Values) -> Figures:
-    """The map with its chosen cell, or the attention that each key receives."""
-    chosen = selected_cell(cells_for(state, values))
-    return _received(state, values) or {"heatmap": (picture(state, values, chosen), map_label(state))}
-
-
-def _received(state: SentenceState, values: Values) -> Figures:
-    """What an exported page shows besides the map, which is always in it."""
-    return received.figures_of(state) if values["shown"] == "received" else {}
-
-
 def cells_for(state: SentenceState, values: Values) -> MapCells:
     return cells_of(
         state,
@@ -234,23 +211,6 @@ def picture(state: SentenceState, values: Values, selected: tuple[int, int] | No
     )
 
 
-def _describe(state: SentenceState, values: Values) -> str:
-    """The chosen cell; else where the changes look most, or where a plain copy would not look."""
-    if values["shown"] == "received":
-        return received.describe(state)
-    cells = cells_for(state, values)
-    minus_copy = values["shown"] == "difference"
-    if selected := selected_cell(cells):
-        return _told(cells, selected, minus_copy)
-    if not minus_copy and values["unit"] == "syllable":
-        return wording.describe_map(state.trace, state.selection, state.changes)
-    row, column = cells.largest(cells.rows_of(state.rows))
-    query, key = map(_named, cells.labels_of((row, column)))
-    amount = weight(cells.value_of((row, column)))
-    told = "heatmap_reading_difference" if minus_copy else "heatmap_reading_words"
-    return say(told, query=query, key=key, amount=amount, place=state.place)
-
-
 def cell_in_address() -> tuple[int, int] | None:
     """The (query, key) tokens of the chosen cell, from 0; None where none was chosen."""
     found = re.fullmatch(r"(\d{1,4}),(\d{1,4})", address.get("cell"), re.ASCII)
@@ -280,24 +240,117 @@ def _told(cells: MapCells, selected: tuple[int, int], minus_copy: bool) -> str:
     return say(told, query=query, key=key, value=value, name=name)
 
 
-def _notes(state: SentenceState, values: Values) -> list[str]:
-    if values["shown"] == "received":
-        return received.notes(state)
-    cells = cells_for(state, values)
-    tokens = cells.key_spans[-1][1] - cells.key_spans[0][0]
-    found = [wording.map_caption(state.kind, state.all_changes, difference=values["shown"] == "difference")]
-    found += [say("heatmap_words")] * (values["unit"] == "word")
-    found += [say("heatmap_unmarked_note")] * (tokens < len(state.keys))
-    found += [say("heatmap_logarithmic_note", floor=viz.FAINT)] * values["logarithmic"]
-    found += [say("sink_note")] * (state.trace.sink(state.kind) is not None)
-    return [*found, say("heatmap_click")]
-
-
 def _named(label: str) -> str:
     """A token or a word between quotation marks, blanks visible."""
     return say("heatmap_named", label=visible_token(label))
 
 
-VIEW = View(
-    "heatmap", "attention", 10, _describe, SETTINGS, _notes, idea("heatmap", FORMULA), _draw, _received
-).declare()
+class Heatmap(View):
+    """The map as the settings say, of which a cell can be chosen, or the attention that each key receives."""
+
+    name, page, order = "heatmap", "attention", 10
+    settings = SETTINGS
+    formulas = (FORMULA,)
+    saved_as: ClassVar = {"heatmap": "attention"}
+
+    @cached_property
+    def cells(self) -> MapCells:
+        return cells_for(self.state, self.values)
+
+    @property
+    def received(self) -> bool:
+        return self.values["shown"] == "received"
+
+    @property
+    def minus_copy(self) -> bool:
+        return self.values["shown"] == "difference"
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The map with its chosen cell, or the attention that each key receives."""
+        if self.received:
+            return {"received": (_received_bars(self.state), map_label(self.state))}
+        chosen = picture(self.state, self.values, selected_cell(self.cells))
+        return {"heatmap": (chosen, map_label(self.state))}
+
+    @property
+    def exported(self) -> Figures:
+        """The map is always in the page."""
+        return self.figures if self.received else {}
+
+    def on_click(self, figure: str) -> Click | None:
+        return partial(choose_cell, self.cells) if figure == "heatmap" else None
+
+    def parts(self) -> list[Part]:
+        ranking = overview.ranking_parts(self.state)
+        return [*ranking, *super().parts()]
+
+    def reading(self) -> str:
+        """The chosen cell; else where the changes look most, or where a plain copy would not look."""
+        state, cells = self.state, self.cells
+        if self.received:
+            return _received_most(state)
+        if selected := selected_cell(cells):
+            return _told(cells, selected, self.minus_copy)
+        if not self.minus_copy and self.values["unit"] == "syllable":
+            return wording.describe_map(state.trace, state.selection, state.changes)
+        row, column = cells.largest(cells.rows_of(state.rows))
+        query, key = map(_named, cells.labels_of((row, column)))
+        amount = weight(cells.value_of((row, column)))
+        told = "heatmap_reading_difference" if self.minus_copy else "heatmap_reading_words"
+        return say(told, query=query, key=key, amount=amount, place=state.place)
+
+    def notes(self) -> list[str]:
+        state, cells = self.state, self.cells
+        if self.received:
+            masked = [say("received_masked")] if state.masked is not None else []
+            return [say("received_note"), *masked]
+        tokens = cells.key_spans[-1][1] - cells.key_spans[0][0]
+        found = [wording.map_caption(state.kind, state.all_changes, difference=self.minus_copy)]
+        found += [say("heatmap_words")] * (self.values["unit"] == "word")
+        found += [say("heatmap_unmarked_note")] * (tokens < len(state.keys))
+        found += [say("heatmap_logarithmic_note", floor=viz.FAINT)] * self.values["logarithmic"]
+        found += [say("sink_note")] * (state.trace.sink(state.kind) is not None)
+        return [*found, say("heatmap_click")]
+
+
+def _received(state: SentenceState) -> np.ndarray:
+    """(K,) float32 in 0..1: the mean weight that each key gets from the rows that may look at it."""
+    weights, allowed = state.weights[state.read_rows], _allowed(state)
+    return (weights.sum(axis=0) / np.maximum(allowed.sum(axis=0), 1)).astype(np.float32)
+
+
+def _allowed(state: SentenceState) -> np.ndarray:
+    """(rows that are no padding, K) bool: which of them may look at which key."""
+    everywhere = np.ones(state.weights.shape, bool) if state.masked is None else ~state.masked
+    return everywhere[state.read_rows]
+
+
+def _received_bars(state: SentenceState) -> go.Figure:
+    """One bar a key; those that the changes concern are outlined. The bars are (K,)."""
+    return viz.attention_bars(
+        _received(state)[None],
+        state.keys,
+        [state.place],
+        outlined=state.changed_columns,
+        outlined_title=say("received_changed"),
+        first=1,
+        token_title=say(f"key_{state.kind}"),
+        hover=(say("hover_key"), say("received_mean")),
+        theme=state.theme,
+    )
+
+
+def _received_most(state: SentenceState) -> str:
+    """The key that receives most, beside an even look at all keys."""
+    found = _received(state)
+    most = int(found.argmax())
+    even = float(state.weights[state.read_rows].sum() / max(_allowed(state).sum(), 1))
+    return say(
+        "received_reading",
+        key=visible_token(state.keys[most]),
+        position=most + 1,
+        weight=weight(found[most]),
+        times=f"{found[most] / even:.1f}",
+        place=state.place,
+    )

@@ -1,6 +1,7 @@
 """View *lines*: attention of several heads as lines from query to key."""
 
 import re
+from functools import cached_property
 
 import numpy as np
 import streamlit as st
@@ -13,7 +14,7 @@ from ui.components.figures import draw_lines
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.settings import Number, Text
-from ui.views.view import Values, View, file_name, idea
+from ui.views.view import Part, View, file_name
 from ui.wording import say
 from viz.browser.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
 
@@ -27,40 +28,9 @@ FORMULAS = (
 )
 
 
-def _draw(state: SentenceState, values: Values) -> None:
-    """The chosen heads as lines."""
-    draw_lines(data_of(state, heads_to_draw(state), values["mass"]), key="lines")
-
-
 def heads_to_draw(state: SentenceState) -> list[LayerHeads]:
     """The heads that were chosen for this view; none chosen means those of the layer and head of the page."""
     return [*chosen_heads(address.get(HEADS.name), *state.trace.shape(state.kind))] or heads_of(state)
-
-
-def _notes(state: SentenceState, values: Values) -> list[str]:
-    bold = [say("lines_bold")] if state.all_changes else []
-    return [" ".join([say("lines_caption", mass=values["mass"]), *bold])]
-
-
-def _choose_heads(state: SentenceState) -> None:
-    """Which heads to draw beside one another."""
-    layers, heads = state.trace.shape(state.kind)
-    if layers * heads == 1:
-        return
-    chosen = chosen_heads(address.get(HEADS.name), layers, heads)
-    key, start = controls.seed("control_heads", [_short(head) for head in chosen])
-    st.multiselect(
-        say("lines_heads"),
-        [_short((layer, head)) for layer in range(layers) for head in range(heads)],
-        start,
-        format_func=lambda name: say(
-            "place_head", **dict(zip(("layer", "head"), name.split("."), strict=True))
-        ),
-        key=key,
-        on_change=lambda: address.put(HEADS.name, ",".join(st.session_state[key])),
-        placeholder=say("lines_follow", place=state.place),
-        max_selections=MOST_HEADS,
-    )
 
 
 def chosen_heads(text: str, layers: int, heads: int) -> list[LayerHead]:
@@ -109,41 +79,87 @@ def data_of(state: SentenceState, heads: list[LayerHeads], mass: int) -> dict:
     )
 
 
-def describe(state: SentenceState, values: Values) -> str:
-    """Where the strongest lines lead: of the chosen change, of one head, or of several compared."""
-    heads = heads_to_draw(state)
-    if state.focus:
-        return _of_change(state, state.focus, heads)
-    standing = np.where(
-        state.read_rows, row_positions(state.trace, state.kind, state.all_changes), -1
-    )  # (Q,)
-    strongest = [_weights(state, head).argmax(axis=1) for head in heads]  # (Q,) of each head
-    straight = [int((keys == standing).sum()) for keys in strongest]
-    values = {"home": say(f"lines_home_{state.kind}"), "total": int((standing >= 0).sum())}
-    if len(heads) > 1:
-        best, worst = int(np.argmax(straight)), int(np.argmin(straight))
+class Lines(View):
+    """The chosen heads as lines."""
+
+    name, page, order = "lines", "attention", 20
+    settings = (MASS, HEADS)
+    formulas = FORMULAS
+    draws_all = True
+
+    @cached_property
+    def heads(self) -> list[LayerHeads]:
+        return heads_to_draw(self.state)
+
+    @property
+    def _data(self) -> dict:
+        return data_of(self.state, self.heads, self.values[MASS.name])
+
+    def show(self) -> None:
+        draw_lines(self._data, key="lines")
+
+    def parts(self) -> list[Part]:
+        return [("lines", self._data)]
+
+    def notes(self) -> list[str]:
+        bold = [say("lines_bold")] if self.state.all_changes else []
+        return [" ".join([say("lines_caption", mass=self.values[MASS.name]), *bold])]
+
+    def choose(self) -> None:
+        """Which heads to draw beside one another."""
+        layers, heads = self.state.trace.shape(self.state.kind)
+        if layers * heads == 1:
+            return
+        chosen = chosen_heads(address.get(HEADS.name), layers, heads)
+        key, start = controls.seed("control_heads", [_short(head) for head in chosen])
+        st.multiselect(
+            say("lines_heads"),
+            [_short(place) for place in np.ndindex(layers, heads)],
+            start,
+            format_func=lambda name: say(
+                "place_head", **dict(zip(("layer", "head"), name.split("."), strict=True))
+            ),
+            key=key,
+            on_change=lambda: address.put(HEADS.name, ",".join(st.session_state[key])),
+            placeholder=say("lines_follow", place=self.state.place),
+            max_selections=MOST_HEADS,
+        )
+
+    def reading(self) -> str:
+        """Where the strongest lines lead: of the chosen change, of one head, or of several compared."""
+        state, heads = self.state, self.heads
+        if state.focus:
+            return _of_change(state, state.focus, heads)
+        standing = np.where(
+            state.read_rows, row_positions(state.trace, state.kind, state.all_changes), -1
+        )  # (Q,)
+        strongest = [_weights(state, head).argmax(axis=1) for head in heads]  # (Q,) of each head
+        straight = [int((keys == standing).sum()) for keys in strongest]
+        values = {"home": say(f"lines_home_{state.kind}"), "total": int((standing >= 0).sum())}
+        if len(heads) > 1:
+            best, worst = int(np.argmax(straight)), int(np.argmin(straight))
+            return say(
+                "lines_reading_several" if straight[best] > straight[worst] else "lines_reading_alike",
+                best=_place(state, heads[best]),
+                most=straight[best],
+                worst=_place(state, heads[worst]),
+                fewest=straight[worst],
+                **values,
+            )
+        distance = np.where(standing >= 0, np.abs(strongest[0] - standing), 0)
+        row = (
+            int(distance.argmax())
+            if distance.any()
+            else int(np.where(state.read_rows, _weights(state, heads[0]).max(axis=1), 1).argmin())
+        )
         return say(
-            "lines_reading_several" if straight[best] > straight[worst] else "lines_reading_alike",
-            best=_place(state, heads[best]),
-            most=straight[best],
-            worst=_place(state, heads[worst]),
-            fewest=straight[worst],
+            "lines_reading_one" if distance[row] else "lines_reading_straight",
+            place=_place(state, heads[0]),
+            straight=straight[0],
+            distance=int(distance[row]),
+            **_edge(state, heads[0], row, int(strongest[0][row])),
             **values,
         )
-    distance = np.where(standing >= 0, np.abs(strongest[0] - standing), 0)
-    row = (
-        int(distance.argmax())
-        if distance.any()
-        else int(np.where(state.read_rows, _weights(state, heads[0]).max(axis=1), 1).argmin())
-    )
-    return say(
-        "lines_reading_one" if distance[row] else "lines_reading_straight",
-        place=_place(state, heads[0]),
-        straight=straight[0],
-        distance=int(distance[row]),
-        **_edge(state, heads[0], row, int(strongest[0][row])),
-        **values,
-    )
 
 
 def _of_change(state: SentenceState, change: Change, heads: list[LayerHeads]) -> str:
@@ -181,17 +197,3 @@ def _place(state: SentenceState, head: LayerHeads) -> str:
 
 def _short(head: LayerHead) -> str:
     return f"{head[0] + 1}.{head[1] + 1}"
-
-
-VIEW = View(
-    "lines",
-    "attention",
-    20,
-    describe,
-    (MASS, HEADS),
-    _notes,
-    idea("lines", *FORMULAS),
-    _draw,
-    choose=_choose_heads,
-    draws_all=True,
-).declare()

@@ -19,7 +19,7 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup, runs
 from ui.shell.settings import Choice, register
-from ui.views.view import file_name, may_switch_off, open_head, picture_title
+from ui.views.view import Part, file_name, may_switch_off, open_head, picture_title, plot_part
 from ui.wording import change_in_words, percent, say
 from viz.browser.texts import grid_words
 from viz.figure import Specification
@@ -76,9 +76,14 @@ def ranking_in_words(state: SentenceState) -> str:
     return f"{_describe(state, ranking)} {say(f'overview_note_{ranking.name}')}"
 
 
-def picture(state: SentenceState) -> Specification:
-    """The tiles as Plotly's data, those selected framed."""
-    return _figure(state, rank(state, _order_of(state)), state.selection.heads(state.trace))
+def ranking_parts(state: SentenceState) -> list[Part]:
+    """For phones: the tiles in their order, those selected framed, below the meaning of the order. Nothing
+    where the heads are at their places."""
+    if not is_ranked(state):
+        return []
+    tiles = _figure(state, rank(state, _order_of(state)), state.selection.heads(state.trace))
+    told = {"text": ranking_in_words(state), "kind": "note"}
+    return [("described", told), plot_part(state, "overview", tiles, say("overview_label"))]
 
 
 def without_each(state: SentenceState) -> Mapping[LayerHead, str | None]:

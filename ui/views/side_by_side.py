@@ -4,6 +4,8 @@ The other pass is that of another sentence, of the uncorrected text, or of anoth
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import plotly.graph_objects as go
@@ -18,7 +20,7 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, runs
 from ui.shell.settings import Choice, Flag, Text
-from ui.views.view import Figures, Values, View, file_name, idea
+from ui.views.view import Figures, View, file_name
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.labels import visible_token, weight
@@ -41,29 +43,6 @@ class OtherPass:
     trace: AttentionTrace
 
 
-def _other_pass(state: SentenceState, values: Values) -> OtherPass | str:
-    """The other pass, or the key of the text that says why it is missing.
-
-    Raises NotLoadedError while no network is there, and StillLoading while another model is being loaded.
-    """
-    match values["twin"]:
-        case "typed":
-            if not state.sentence.changes:
-                return "beside_same"
-            return _corrected(state.sentence.text, state.corrector)
-        case "pair":
-            text = address.get(SENTENCE.name)[:LONGEST]
-            return _corrected(text, state.corrector) if text.strip() else "beside_empty"
-        case _:
-            entry = _other_model()
-            if entry is None:
-                return "beside_no_model"
-            try:
-                return _corrected(state.sentence.source, loaders.load_corrector(entry.path))
-            except ModelFolderError:  # only now its weights are read
-                return "beside_damaged"
-
-
 def _corrected(text: str, corrector: loaders.Asked) -> OtherPass | str:
     found = corrector.correct(text)
     if not found.sentences:
@@ -83,80 +62,6 @@ def _other_models() -> dict[str, loaders.ModelEntry]:
 def _other_model() -> loaders.ModelEntry | None:
     found = _other_models()
     return found.get(address.get(MODEL.name)) or next(iter(found.values()), None)
-
-
-def _draw(state: SentenceState, values: Values) -> None:
-    """The choice of the other pass; both maps side by side, or the second minus the first; below, all heads
-    of the other pass."""
-    with st.container(key="twin_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
-        controls.show(OTHER)
-        if values["twin"] == "pair":
-            controls.write(SENTENCE.name, LONGEST)
-        if values["twin"] == "model" and (others := _other_models()):
-            names = {name: models.name_of(entry) for name, entry in others.items()}
-            controls.pick(MODEL.name, list(names), names.__getitem__, next(iter(names)))
-    try:
-        other = _other_pass(state, values)
-    except loaders.StillLoading as still:
-        with runs.fragment_place():
-            loaders.show_loading(still.corrector)
-        return
-    if isinstance(other, str):
-        return
-    kind = _kind(state, other)
-    VIEW.draw_beside(state, values)
-    if other.trace.shape(kind) != (1, 1):
-        file = file_name(state, "second-heads")
-        selection = _selection(state, other.trace, kind)
-        same = other.trace.shape(kind) == state.trace.shape(kind)  # else this pass may have no such head
-        opened = figures.open_tile if same else None
-        tiles = figures.heads_figure(other.trace, selection)
-        figures.draw(tiles, "beside_heads", file, opened, label=say("beside_heads"))
-
-
-def _figures_of(state: SentenceState, values: Values) -> Figures:
-    try:
-        other = _other_pass(state, values)
-    except loaders.StillLoading:
-        return {}
-    return {} if isinstance(other, str) else _maps_of(state, other, values)
-
-
-def _maps_of(state: SentenceState, other: OtherPass, values: Values) -> Figures:
-    """The first map, and the second or its difference from the first."""
-    kind = _kind(state, other)
-    first, second = (_selection(state, each.trace, kind).weights(each.trace) for each in (state, other))
-    made = {
-        "beside_first_map": (
-            _map(state, state.trace, kind, first),
-            _heading("first", state.sentence.source, state.sentence.text, values),
-        )
-    }
-    if not values["twin_difference"]:
-        return made | {
-            "beside_second_map": (
-                _map(state, other.trace, kind, second),
-                _heading("second", other.source, other.text, values),
-            )
-        }
-    found, missing = aligned_difference(kind, state.trace, other.trace, (first, second))
-    return made | {
-        "beside_difference_map": (_map(state, other.trace, kind, found, missing), say("beside_difference"))
-    }
-
-
-def _heading(which: str, source: str, written: str, values: Values) -> str:
-    """The source, since both sides may have the same target. Two models read the same, so there it is the
-    model, and its text."""
-    entry = models.chosen() if which == "first" else _other_model()
-    if values["twin"] != "model" or entry is None:
-        return say(f"beside_{which}", text=source)
-    return say(f"beside_{which}_model", model=models.name_of(entry), text=written)
-
-
-def _kind(state: SentenceState, other: OtherPass) -> str:
-    """A recurrent network has attention from target to source alone."""
-    return state.kind if state.kind in other.trace.kinds else "cross_attention"
 
 
 def _selection(state: SentenceState, trace: AttentionTrace, kind: str) -> Selection:
@@ -191,52 +96,128 @@ def _map(
     )
 
 
-def _describe(state: SentenceState, values: Values) -> str:
-    """Where the two differ most, of the tokens that have a counterpart."""
-    try:
-        other = _other_pass(state, values)
-    except loaders.StillLoading:
-        return say("beside_loading")
-    if isinstance(other, str):
-        return say(other)
-    kind = _kind(state, other)
-    shown = _selection(state, other.trace, kind)
-    own, others = _selection(state, state.trace, kind).weights(state.trace), shown.weights(other.trace)
-    found, missing = aligned_difference(kind, state.trace, other.trace, (own, others))
-    if missing.all() or not found.any():
-        return say("beside_reading_same")
-    row, column = np.unravel_index(np.abs(found).argmax(), found.shape)
-    queries, keys = other.trace.axes(kind)
-    after = float(others[row, column])
-    return say(
-        "beside_reading",
-        query=visible_token(queries[row]),
-        key=visible_token(keys[column]),
-        before=weight(after - float(found[row, column])),
-        after=weight(after),
-        place=shown.label(say, other.trace),
-    )
+class SideBySide(View):
+    """The choice of the other pass; both maps side by side, or the second minus the first; below, all heads
+    of the other pass."""
 
-
-def _notes(state: SentenceState, values: Values) -> list[str]:
-    found = [say("beside_note")]
-    return found + [say("beside_difference_note")] * values["twin_difference"]
-
-
-VIEW = View(
-    "twins",
-    "laboratory",
-    50,
-    _describe,
-    (OTHER, DIFFERENCE, SENTENCE, MODEL),
-    _notes,
-    idea("beside"),
-    _draw,
-    _figures_of,
-    drawn=(OTHER,),
-    beside={
+    name, page, order, idea = "twins", "laboratory", 50, "beside"
+    settings = (OTHER, DIFFERENCE, SENTENCE, MODEL)
+    drawn = (OTHER,)
+    beside: ClassVar = {
         "beside_first_map": "kind-first",
         "beside_second_map": "kind-second",
         "beside_difference_map": "kind-second",
-    },
-).declare()
+    }
+
+    @cached_property
+    def _answer(self) -> OtherPass | str:
+        """The other pass, or the key of the text that says why it is missing.
+
+        Raises NotLoadedError while no network is there, and StillLoading while another model is being loaded.
+        """
+        sentence, corrector = self.state.sentence, self.state.corrector
+        match self.values[OTHER.name]:
+            case "typed":
+                return _corrected(sentence.text, corrector) if sentence.changes else "beside_same"
+            case "pair":
+                text = address.get(SENTENCE.name)[:LONGEST]
+                return _corrected(text, corrector) if text.strip() else "beside_empty"
+            case _:
+                entry = _other_model()
+                if entry is None:
+                    return "beside_no_model"
+                try:
+                    return _corrected(sentence.source, loaders.load_corrector(entry.path))
+                except ModelFolderError:  # only now its weights are read
+                    return "beside_damaged"
+
+    @property
+    def other(self) -> OtherPass | None:
+        """None where it is missing."""
+        try:
+            return None if isinstance(self._answer, str) else self._answer
+        except loaders.StillLoading:
+            return None
+
+    def kind(self, other: OtherPass) -> str:
+        """A recurrent network has attention from target to source alone."""
+        return self.state.kind if self.state.kind in other.trace.kinds else "cross_attention"
+
+    def _weights(self, trace: AttentionTrace, kind: str) -> np.ndarray:
+        return _selection(self.state, trace, kind).weights(trace)
+
+    def show(self) -> None:
+        with st.container(key="twin_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
+            controls.show(OTHER)
+            if self.values[OTHER.name] == "pair":
+                controls.write(SENTENCE.name, LONGEST)
+            if self.values[OTHER.name] == "model" and (others := _other_models()):
+                names = {name: models.name_of(entry) for name, entry in others.items()}
+                controls.pick(MODEL.name, list(names), names.__getitem__, next(iter(names)))
+        try:
+            other = self._answer
+        except loaders.StillLoading as still:
+            with runs.fragment_place():
+                loaders.show_loading(still.corrector)
+            return
+        if isinstance(other, str):
+            return
+        kind, own = self.kind(other), self.state.trace
+        self.draw_figures(*self.opened)
+        if other.trace.shape(kind) != (1, 1):
+            same = other.trace.shape(kind) == own.shape(kind)  # else this pass may have no such head
+            tiles = figures.heads_figure(other.trace, _selection(self.state, other.trace, kind))
+            file, opened = file_name(self.state, "second-heads"), figures.open_tile if same else None
+            figures.draw(tiles, "beside_heads", file, opened, label=say("beside_heads"))
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The first map, and the second or its difference from the first."""
+        if (other := self.other) is None:
+            return {}
+        state, kind = self.state, self.kind(other)
+        first, second = (self._weights(each.trace, kind) for each in (state, other))
+        heading = self._heading("first", state.sentence.source, state.sentence.text)
+        made = {"beside_first_map": (_map(state, state.trace, kind, first), heading)}
+        if not self.values[DIFFERENCE.name]:
+            heading = self._heading("second", other.source, other.text)
+            return made | {"beside_second_map": (_map(state, other.trace, kind, second), heading)}
+        found, missing = aligned_difference(kind, state.trace, other.trace, (first, second))
+        difference = _map(state, other.trace, kind, found, missing)
+        return made | {"beside_difference_map": (difference, say("beside_difference"))}
+
+    def _heading(self, which: str, source: str, written: str) -> str:
+        """The source, since both sides may have the same target. Two models read the same, so there it is the
+        model, and its text."""
+        entry = models.chosen() if which == "first" else _other_model()
+        if self.values[OTHER.name] != "model" or entry is None:
+            return say(f"beside_{which}", text=source)
+        return say(f"beside_{which}_model", model=models.name_of(entry), text=written)
+
+    def reading(self) -> str:
+        """Where the two differ most, of the tokens that have a counterpart."""
+        try:
+            other = self._answer
+        except loaders.StillLoading:
+            return say("beside_loading")
+        if isinstance(other, str):
+            return say(other)
+        kind, own = self.kind(other), self.state.trace
+        both = self._weights(own, kind), self._weights(other.trace, kind)
+        found, missing = aligned_difference(kind, own, other.trace, both)
+        if missing.all() or not found.any():
+            return say("beside_reading_same")
+        row, column = np.unravel_index(np.abs(found).argmax(), found.shape)
+        queries, keys = other.trace.axes(kind)
+        after = float(both[1][row, column])
+        return say(
+            "beside_reading",
+            query=visible_token(queries[row]),
+            key=visible_token(keys[column]),
+            before=weight(after - float(found[row, column])),
+            after=weight(after),
+            place=_selection(self.state, other.trace, kind).label(say, other.trace),
+        )
+
+    def notes(self) -> list[str]:
+        return [say("beside_note"), *[say("beside_difference_note")] * self.values[DIFFERENCE.name]]

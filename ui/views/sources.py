@@ -1,10 +1,9 @@
 """Experiment *from what*: input attribution of one produced character, and occlusion."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
-import streamlit as st
 
 import viz
 from engine import questions as declared
@@ -14,15 +13,14 @@ from model.analysis.contributions import REFERENCE, Contribution, MethodAgreemen
 from model.text.changes import Change
 from ui.asking import loaders, models
 from ui.sentence.state import SentenceState
-from ui.shell import controls, markup, runs
+from ui.shell import controls, runs
 from ui.shell.settings import Ordinal
 from ui.views.fork import step_name
-from ui.views.view import Figures, Values, View, idea, needs_experiment
+from ui.views.view import Figures, View, needs_experiment
 from ui.wording import change_in_words, nats, say
 from viz.labels import decimal, visible_token
 
 STEP = Ordinal("sources_step", of="sentence")  # the written token in question; empty: where the change begins
-WIDTH = 160  # pixels of the list of steps
 
 
 def asked_about(state: SentenceState) -> Change | int | None:
@@ -38,37 +36,6 @@ def asked_about(state: SentenceState) -> Change | int | None:
     return change or 0
 
 
-def _ask(state: SentenceState, about: Change | int, number: int = 0) -> declared.MethodRound:
-    """The contributions by one round of methods."""
-    if isinstance(about, int):
-        return state.ask(declared.step_contributions, *state.texts, about, number)
-    return state.ask(declared.contributions, state.edit_of(about), number)
-
-
-def _known(state: SentenceState, about: Change | int, number: int) -> declared.MethodRound | None:
-    if isinstance(about, int):
-        return state.known(declared.step_contributions, *state.texts, about, number)
-    return state.known(declared.contributions, state.edit_of(about), number)
-
-
-def _answers(
-    state: SentenceState, about: Change | int
-) -> tuple[int, dict[str, Contribution | None], Callable[[], object] | None]:
-    """(row, the answer of each method, a function that asks for more). It waits for the quick methods. The
-    reference comes first; None means not known yet. Where all are known, there is nothing more to ask."""
-    row, methods, found = _ask(state, about)
-    number, more = 1, None
-    while len(found) < len(methods):
-        answered = _known(state, about, number)
-        if answered is None:
-            more = partial(_ask, state, about, number)
-            break
-        found += answered[-1]
-        number += 1
-    known = {each.method: each for each in found}
-    return row, {name: known.get(name) for name in sorted(methods, key=REFERENCE.__ne__)}, more
-
-
 def _agreements(found: Mapping[str, Contribution | None]) -> dict[str, MethodAgreement]:
     """The agreement of the known methods with the reference."""
     reference = found[REFERENCE]
@@ -79,53 +46,10 @@ def _agreements(found: Mapping[str, Contribution | None]) -> dict[str, MethodAgr
     }
 
 
-def _draw(state: SentenceState, values: Values) -> None:
-    """One row of bars for each method over the source and the target before the row, all on one axis. The
-    slow methods have empty rows, and are asked after the picture is drawn."""
-    about = asked_about(state)
-    if about is None:
-        return
-    row, _, more = _answers(state, about)
-    if state.can(declared.step_contributions):
-        choose_step(state, row if isinstance(about, int) else state.asked_row)
-    if more is not None:
-        runs.ask_later(more)
-    VIEW.draw_figures(state, values)
-
-
 def choose_step(state: SentenceState, row: int) -> None:
     """The control for the written character in question."""
-    steps = [str(number + 1) for number in range(len(state.trace.target_tokens))]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-        markup.paragraph(say("sources_step_label"), "label")
-        controls.pick(
-            STEP.name,
-            steps,
-            lambda step: step_name(state.trace, int(step) - 1),
-            str(row + 1),
-            width=WIDTH,
-        )
-
-
-def _figures_of(state: SentenceState, values: Values) -> Figures:
-    about = asked_about(state)
-    if about is None:
-        return {}
-    row, found, _ = _answers(state, about)
-    agreed = _agreements(found)
-    panels = [_panel(name, each, agreed.get(name)) for name, each in found.items()]
-    figure = viz.contribution_panels(
-        panels,
-        [*state.trace.source_tokens, *state.trace.decoder_input_tokens[: row + 1]],
-        outlined=() if isinstance(about, int) else range(about.source_start, about.source_end),
-        split=len(state.trace.source_tokens),
-        observed_name=say("sources_observed"),
-        intervened_name=say("sources_intervened"),
-        token_title=say("sources_tokens"),
-        value_title=say("sources_share"),
-        theme=state.theme,
-    )
-    return {"sources": (figure, say("sources_label"))}
+    named = partial(step_name, state.trace)
+    controls.pick_place(STEP, len(state.trace.target_tokens), row, named)
 
 
 def _panel(method: str, found: Contribution | None, agreed: MethodAgreement | None) -> viz.MethodPanel:
@@ -147,36 +71,6 @@ def _agreement(agreed: MethodAgreement, characters: int) -> str:
     )
 
 
-def _describe(state: SentenceState, values: Values) -> str:
-    """Which character's absence changes most, and how many methods name it."""
-    about = asked_about(state)
-    if about is None:
-        return say("without_none")
-    row, found, _ = _answers(state, about)
-    answered = {name: each for name, each in found.items() if each is not None}
-    if len(answered) < len(found):
-        return say("sources_coming", answered=len(answered), count=len(found))
-    reference = answered[REFERENCE]
-    key = int(abs(reference.source[:-1]).argmax())
-    token = state.trace.target_tokens[row]
-    if isinstance(about, int):
-        other = next(each for each in state.trace.alternatives[row] if each != token)
-        asked = {"step": row + 1, "other": visible_token(other)}
-    else:
-        asked = {"change": change_in_words(about)}
-    return say(
-        "sources_reading" if "change" in asked else "sources_reading_step",
-        **asked,
-        token=visible_token(token),
-        key=visible_token(state.trace.source_tokens[key]),
-        position=key + 1,
-        effect=nats(float(reference.source[key])),
-        before=_larger_before(state, reference, abs(reference.source[key])),
-        agreeing=sum(each.top_1 for each in _agreements(found).values()),
-        count=len(found) - 1,
-    )
-
-
 def _larger_before(state: SentenceState, reference: Contribution, largest: float) -> str:
     """A sentence on a character written before whose absence changes more than any of the source."""
     read = abs(reference.before[1:])  # behind the start mark
@@ -185,10 +79,6 @@ def _larger_before(state: SentenceState, reference: Contribution, largest: float
     key = int(read.argmax()) + 1
     token = visible_token(state.trace.decoder_input_tokens[key])
     return say("sources_before", key=token, effect=nats(float(reference.before[key])))
-
-
-def notes(state: SentenceState, values: Values) -> list[str]:
-    return [say("sources_note"), *_over_many(state)]
 
 
 def _over_many(state: SentenceState) -> list[str]:
@@ -213,17 +103,103 @@ def _over_many(state: SentenceState) -> list[str]:
     return notes
 
 
-VIEW = View(
-    "sources",
-    "laboratory",
-    20,
-    _describe,
-    (STEP,),
-    notes,
-    idea("sources"),
-    _draw,
-    _figures_of,
-    has_map=False,
-    intervenes=True,
-    lacks=needs_experiment(declared.contributions),
-).declare()
+class Sources(View):
+    """One row of bars for each method over the source and the target before the row, all on one axis. The
+    slow methods have empty rows, and are asked after the picture is drawn."""
+
+    name, page, order = "sources", "laboratory", 20
+    settings = (STEP,)
+    has_map = False
+    intervenes = True
+    lacks = staticmethod(needs_experiment(declared.contributions))
+
+    @cached_property
+    def about(self) -> Change | int | None:
+        return asked_about(self.state)
+
+    def _round(self, ask: Callable, number: int = 0) -> declared.MethodRound | None:
+        """The contributions by one round of methods, by ``state.ask`` or ``state.known``."""
+        state, about = self.state, self.about
+        if isinstance(about, int):
+            return ask(declared.step_contributions, *state.texts, about, number)
+        return None if about is None else ask(declared.contributions, state.edit_of(about), number)
+
+    @cached_property
+    def _answers(self) -> tuple[int, dict[str, Contribution | None], Callable[[], object] | None] | None:
+        """(row, the answer of each method, a function that asks for more). It waits for the quick methods.
+        The reference comes first; None means not known yet. Where all are known, there is nothing more to
+        ask."""
+        if (first := self._round(self.state.ask)) is None:
+            return None
+        row, methods, found = first
+        number, more = 1, None
+        while len(found) < len(methods):
+            answered = self._round(self.state.known, number)
+            if answered is None:
+                more = partial(self._round, self.state.ask, number)
+                break
+            found += answered[-1]
+            number += 1
+        known = {each.method: each for each in found}
+        return row, {name: known.get(name) for name in sorted(methods, key=REFERENCE.__ne__)}, more
+
+    def show(self) -> None:
+        if self._answers is None:
+            return
+        row, _, more = self._answers
+        if self.state.can(declared.step_contributions):
+            choose_step(self.state, row if isinstance(self.about, int) else self.state.asked_row)
+        if more is not None:
+            runs.ask_later(more)
+        super().show()
+
+    @cached_property
+    def figures(self) -> Figures:
+        if self._answers is None:
+            return {}
+        (row, found, _), about, trace = self._answers, self.about, self.state.trace
+        agreed = _agreements(found)
+        changed = range(about.source_start, about.source_end) if isinstance(about, Change) else ()
+        figure = viz.contribution_panels(
+            [_panel(name, each, agreed.get(name)) for name, each in found.items()],
+            [*trace.source_tokens, *trace.decoder_input_tokens[: row + 1]],
+            outlined=changed,
+            split=len(trace.source_tokens),
+            observed_name=say("sources_observed"),
+            intervened_name=say("sources_intervened"),
+            token_title=say("sources_tokens"),
+            value_title=say("sources_share"),
+            theme=self.state.theme,
+        )
+        return {"sources": (figure, say("sources_label"))}
+
+    def reading(self) -> str:
+        """Which character's absence changes most, and how many methods name it."""
+        if self._answers is None:
+            return say("without_none")
+        (row, found, _), about, trace = self._answers, self.about, self.state.trace
+        answered = {name: each for name, each in found.items() if each is not None}
+        if len(answered) < len(found):
+            return say("sources_coming", answered=len(answered), count=len(found))
+        reference = answered[REFERENCE]
+        key = int(abs(reference.source[:-1]).argmax())
+        token = trace.target_tokens[row]
+        if isinstance(about, Change):
+            asked = {"change": change_in_words(about)}
+        else:
+            other = next(each for each in trace.alternatives[row] if each != token)
+            asked = {"step": str(row + 1), "other": visible_token(other)}
+        return say(
+            "sources_reading" if "change" in asked else "sources_reading_step",
+            **asked,
+            token=visible_token(token),
+            key=visible_token(trace.source_tokens[key]),
+            position=key + 1,
+            effect=nats(float(reference.source[key])),
+            before=_larger_before(self.state, reference, abs(reference.source[key])),
+            agreeing=sum(each.top_1 for each in _agreements(found).values()),
+            count=len(found) - 1,
+        )
+
+    def notes(self) -> list[str]:
+        return [say("sources_note"), *_over_many(self.state)]

@@ -1,5 +1,6 @@
 """View *step by step*: token, candidates and attention of each decoding step."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -12,7 +13,7 @@ from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import Ordinal
 from ui.views import fork
-from ui.views.view import Values, View, file_name, needs_probabilities
+from ui.views.view import Part, View, file_name, needs_probabilities
 from ui.wording import say
 from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
 from viz.labels import CERTAIN, IMPOSSIBLE, log_odds, probability
@@ -20,12 +21,6 @@ from viz.labels import CERTAIN, IMPOSSIBLE, log_odds, probability
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
 # The one shown; empty: where the change in focus or the first one begins.
 STEP = Ordinal("step", of="sentence")
-
-
-def _draw(state: SentenceState, values: Values) -> None:
-    """The player of the whole sentence."""
-    data = data_of(state, first_step(state), may_part=fork.VIEW.lacks(state) is None)
-    draw_steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(_part, state.trace))
 
 
 def data_of(state: SentenceState, step: int, may_part: bool = False) -> dict:
@@ -55,20 +50,8 @@ def _part(trace: AttentionTrace, step: int, place: int) -> None:
         return
     address.put(fork.STEP.name, str(step))
     address.put(fork.TOKEN.name, "" if place == KEEP else considered[place])
-    address.put("experiment", fork.VIEW.name)
+    address.put("experiment", fork.Fork.name)
     header.turn_to("laboratory")
-
-
-def _describe(state: SentenceState, values: Values) -> str:
-    """The step that was chosen or is in question; of a whole sentence, the one of which it was least sure."""
-    step = first_step(state)
-    if state.focus is not None or address.get("step") == str(step):
-        return choice(state.trace, step - 1)
-    return hesitation(state.trace)
-
-
-def _notes(state: SentenceState, values: Values) -> list[str]:
-    return [say("steps_keys")]
 
 
 def first_step(state: SentenceState) -> int:
@@ -85,49 +68,53 @@ def first_step(state: SentenceState) -> int:
 
 
 def hesitation(trace: AttentionTrace) -> str:
-    """The sentence about the least sure step and its other candidates.
-
-    Raises AssertionError for a trace without probabilities, which ``needs.probabilities`` keeps away.
-    """
-    assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
-        "``needs.probabilities`` keeps other traces away"
-    )
-    logs = trace.log_probabilities
-    row = min(range(len(trace.target_tokens)), key=lambda row: logs[row])
-    values = _values(trace, row)
-    if np.exp(logs[row]) > SURE:
-        return say(f"steps_reading_sure{_certain(values)}", **values)
-    return say("steps_reading_sentence", **values)
+    """The sentence about the least sure step and its other candidates."""
+    row = _least_sure(trace)
+    sure = f"steps_reading_sure{_certain(trace, row)}"
+    return say(sure if _chances(trace, row)[0] > SURE else "steps_reading_sentence", **_values(trace, row))
 
 
 def choice(trace: AttentionTrace, row: int) -> str:
     """The probability of one step's token, and its other candidates."""
-    values = _values(trace, row)
-    return say(f"steps_reading_step{_certain(values)}", **values)
+    return say(f"steps_reading_step{_certain(trace, row)}", **_values(trace, row))
 
 
-def _certain(values: dict[str, object]) -> str:
+def _least_sure(trace: AttentionTrace) -> int:
+    assert trace.log_probabilities is not None, "``needs_probabilities`` keeps other traces away"
+    return int(trace.log_probabilities.argmin())
+
+
+def _chances(trace: AttentionTrace, row: int) -> tuple[float, float]:
+    """The probabilities of the produced token and of the likeliest other one."""
+    assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
+        "``needs_probabilities`` keeps other traces away"
+    )
+    written = float(np.exp(np.float64(trace.log_probabilities[row])))
+    return written, float(trace.alternative_probabilities[row][_other(trace, row)])
+
+
+def _other(trace: AttentionTrace, row: int) -> int:
+    """The place of the most probable of the others."""
+    return 1 if produced_place(trace, row) == 0 else 0
+
+
+def _certain(trace: AttentionTrace, row: int) -> str:
     """The end of the name of the text for a step where no number is worth saying."""
-    ends = (values["probability"], CERTAIN[1]), (values["other_probability"], IMPOSSIBLE[1])
-    nothing_else = all(str(text).startswith(end) for text, end in ends)
-    return "_certain" if nothing_else else ""
+    written, other = _chances(trace, row)
+    return "_certain" if written >= CERTAIN[0] and other < IMPOSSIBLE[0] else ""
 
 
 def _values(trace: AttentionTrace, row: int) -> dict[str, object]:
     """The numbers of one step, for the sentences about it."""
-    assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
-        "``needs.probabilities`` keeps other traces away"
-    )
-    other = 1 if produced_place(trace, row) == 0 else 0  # the most probable of the others
-    chance = float(np.exp(np.float64(trace.log_probabilities[row])))
+    written, other = _chances(trace, row)
     return {
         "count": len(trace.target_tokens),
         "step": row + 1,
         "token": _name(trace.target_tokens[row]),
-        "probability": share(chance),
-        "odds": log_odds(chance),
-        "other": _name(trace.alternatives[row][other]),
-        "other_probability": share(float(trace.alternative_probabilities[row][other])),
+        "probability": share(written),
+        "odds": log_odds(written),
+        "other": _name(trace.alternatives[row][_other(trace, row)]),
+        "other_probability": share(other),
     }
 
 
@@ -135,24 +122,61 @@ def share(value: float) -> str:
     return probability(value)
 
 
-def _explain(state: SentenceState) -> None:
-    """The idea, the formula with this sentence's number, and where both come from."""
-    markup.paragraph(say("steps_idea"), "lead")
-    st.latex(
-        r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_{<t},\, x), \qquad"
-        r" y_t = \operatorname*{arg\,max}_{v}\, P(v \mid y_{<t},\, x)"
-    )
-    assert state.trace.log_probabilities is not None, "``needs.probabilities`` keeps other traces away"
-    probability = share(float(np.exp(state.trace.log_probabilities.sum(dtype=np.float64))))
-    markup.paragraph(say("steps_formula", probability=probability), "lead")
-    markup.paragraph(say("steps_shown"), "lead")
-    markup.paragraph(say("steps_sources"), "note")
-
-
 def _name(token: str) -> str:
     return say(NAMES[token]) if token in NAMES else say("token", token=wording.visible(token))
 
 
-VIEW = View(
-    "steps", "attention", 30, _describe, (STEP,), _notes, _explain, _draw, lacks=needs_probabilities
-).declare()
+class Steps(View):
+    """The player of the whole sentence."""
+
+    name, page, order = "steps", "attention", 30
+    settings = (STEP,)
+    noted = ("steps_keys",)
+    lacks = staticmethod(needs_probabilities)
+
+    def show(self) -> None:
+        state = self.state
+        data = data_of(state, first_step(state), may_part=fork.Fork.lacks(state) is None)
+        part = partial(_part, state.trace)
+        draw_steps(data, "steps", lambda step: address.put(STEP.name, str(step)), part)
+
+    def parts(self) -> list[Part]:
+        """The player at the teacher's step. Only another revision moves a player, so here the step is part of
+        it."""
+        data = data_of(self.state, first_step(self.state))
+        return [("steps", data | {"revision": f"{data['revision']} {data['step']}"})]
+
+    def reading(self) -> str:
+        """The step that was chosen or is in question; of a whole sentence, the one of which it was least
+        sure."""
+        row = self._chosen_row()
+        return hesitation(self.state.trace) if row is None else choice(self.state.trace, row)
+
+    def probabilities(self) -> Sequence[float]:
+        trace, row = self.state.trace, self._chosen_row()
+        told = _least_sure(trace) if row is None else row
+        both = _chances(trace, told)
+        if _certain(trace, told):
+            return ()
+        return both[:1] if row is None and both[0] > SURE else both
+
+    def _chosen_row(self) -> int | None:
+        """The row of the step that was chosen or is in question; None for the whole sentence."""
+        step = first_step(self.state)
+        is_chosen = self.state.focus is not None or address.get(STEP.name) == str(step)
+        return step - 1 if is_chosen else None
+
+    def explain(self) -> None:
+        """The idea, the formula with this sentence's number, and where both come from."""
+        markup.paragraph(say("steps_idea"), "lead")
+        st.latex(
+            r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_{<t},\, x), \qquad"
+            r" y_t = \operatorname*{arg\,max}_{v}\, P(v \mid y_{<t},\, x)"
+        )
+        logs = self.state.trace.log_probabilities
+        assert logs is not None, "``needs_probabilities`` keeps other traces away"
+        markup.paragraph(
+            say("steps_formula", probability=share(float(np.exp(logs.sum(dtype=np.float64))))), "lead"
+        )
+        markup.paragraph(say("steps_shown"), "lead")
+        markup.paragraph(say("steps_sources"), "note")

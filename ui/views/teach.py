@@ -3,10 +3,8 @@
 The pairs and the options are settings, so a link and a class show the same edit, and nothing is stored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 import streamlit as st
 
@@ -18,11 +16,8 @@ from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Number, Text
 from ui.views.drawings import before_after
-from ui.views.view import Figures, Values, View, idea, needs_answer, open_head
+from ui.views.view import Figures, View, needs_answer, open_head
 from ui.wording import head_name, percent, plain_markdown, say
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Mistakes that the network does not mend; of the last one it learns the sentence, and hardly the mistake.
 EXAMPLES = (
@@ -51,39 +46,6 @@ def _put(pairs: Sequence[tuple[str, str]]) -> None:
     address.put(PAIRS.name, AROUND.join(BETWEEN.join(pair) for pair in pairs if any(pair)))
 
 
-def _outcome(state: SentenceState, values: Values) -> EditOutcome:
-    layer = min(int(values[LAYER.name]), state.trace.num_layers) - 1
-    complete = tuple(pair for pair in _pairs() if all(pair))
-    asked = declared.Teaching(
-        complete, layer, values[WHITENING.name], values[STRENGTH.name], state.sentence.source
-    )
-    return state.ask(declared.edited_network, asked)
-
-
-def _draw(state: SentenceState, values: Values) -> None:
-    """The pairs, the texts before and after, the options, and where else something changed."""
-    _write_pairs()
-    found = _outcome(state, values)
-    for refusal in found.refused:
-        st.warning(_refusal(refusal))
-    shown = [*found.pairs, *([found.tried] if _is_news(found) and found.tried else [])]
-    markup.before_and_after([_side(found, each) for each in shown])
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="teach_options"):
-        controls.slide(STRENGTH)
-        controls.slide(WHITENING)
-        controls.choose(LAYER.name, _layers(state), lambda layer: say(f"{LAYER.name}_{layer}"))
-    VIEW.draw_figures(state, values)
-    _show_heads(state, found)
-    for name, texts in (("elsewhere", found.elsewhere), ("behind", found.behind)):
-        if texts:
-            expanded = name == "elsewhere" or not found.elsewhere
-            with st.expander(say(f"teach_{name}_list", count=len(texts)), expanded=expanded):
-                markup.table(_table(texts, "after", "outcome"), say(f"teach_{name}"))
-    if found.others:
-        with st.expander(say("teach_others_list", count=len(found.others))):
-            markup.table(_table(found.others, "before", "after", "outcome"), say("teach_others"))
-
-
 def _write_pairs() -> None:
     """Two lines of text for each pair, and an empty one for the next."""
     pairs = list(_pairs())
@@ -110,13 +72,9 @@ def _write_pairs() -> None:
             on_click=_take_example,
         )
         learned = address.get(STRENGTH.name) != "0"
-        st.button(
-            say("teach_unlearn" if learned else "teach_again"),
-            key="teach_unlearn",
-            on_click=address.put,
-            args=(STRENGTH.name, "0" if learned else STRENGTH.default),
-        )
-        st.button(say("teach_clear"), key="teach_clear", disabled=not pairs, on_click=_put, args=([],))
+        text, strength = ("teach_unlearn", "0") if learned else ("teach_again", STRENGTH.default)
+        controls.button(say(text), "teach_unlearn", address.put, STRENGTH.name, strength)
+        controls.button(say("teach_clear"), "teach_clear", _put, [], disabled=not pairs)
 
 
 def _keep_pairs(count: int) -> None:
@@ -167,47 +125,20 @@ def _show_heads(state: SentenceState, found: EditOutcome) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="teach_heads"):
         markup.paragraph(say("teach_heads"), "label")
         for each in found.heads[:MOST_HEADS]:
-            st.button(
-                f"{head_name(each.head)} · {percent(each.change)}",
-                key=f"teach_head_{'_'.join(map(str, each.head))}",
-                on_click=open_head,
-                args=(state, each.head),
-            )
+            text, key = f"{head_name(each.head)} · {percent(each.change)}", "_".join(map(str, each.head))
+            controls.button(text, f"teach_head_{key}", open_head, state, each.head)
 
 
-def _table(texts: Sequence[EditedText], *names: str) -> pd.DataFrame:
+def _table(texts: Sequence[EditedText], label: str, *names: str) -> None:
     """The texts by their wrong sentences; ``names``: columns, of ``before``, ``after`` and ``outcome``."""
-    import pandas as pd  # the first page does without it
 
-    shown = texts[:MOST_ROWS]
-    cells = {
-        "before": [_text(each.before) for each in shown],
-        "after": [_text(each.after) for each in shown],
-        "outcome": [say(f"teach_{each.outcome}") for each in shown],
-    }
-    columns = {say(f"teach_column_{name}"): cells[name] for name in names}
-    return pd.DataFrame(columns, index=[each.pair.wrong for each in shown])
+    def cells(each: EditedText) -> list[str]:
+        told = {"before": _text(each.before), "after": _text(each.after)}
+        told["outcome"] = say(f"teach_{each.outcome}")
+        return [told[name] for name in names]
 
-
-def _figures_of(state: SentenceState, values: Values) -> Figures:
-    """The share of right texts before and after: the pairs, these behind other words, the same mistake
-    elsewhere, the others."""
-    found = _outcome(state, values)
-    healed = [each.outcome for each in found.others]
-    kept = found.others_right + healed.count("mended") - healed.count("forgotten")
-    counts = {
-        "pairs": (*_right(found.pairs), len(found.pairs)),
-        "behind": (*_right(found.behind), len(found.behind)),
-        "elsewhere": (*_right(found.elsewhere), len(found.elsewhere)),
-        "others": (found.others_right, kept, found.num_others),
-    }
-    rows = [
-        viz.Measured(say(f"teach_{name}_short", count=count), 100 * before / count, 100 * after / count)
-        for name, (before, after, count) in counts.items()
-        if count
-    ]
-    names = (say("teach_column_before"), say("teach_column_after"))
-    return {"teach": (before_after(state, rows, say("teach_share"), names), say("teach_label"))}
+    columns = [say(f"teach_column_{name}") for name in names]
+    markup.table(columns, [(each.pair.wrong, cells(each)) for each in texts[:MOST_ROWS]], say(label))
 
 
 def _right(texts: Sequence[EditedText]) -> tuple[int, int]:
@@ -216,44 +147,82 @@ def _right(texts: Sequence[EditedText]) -> tuple[int, int]:
     return sum(was for was, _ in both), sum(now for _, now in both)
 
 
-def _describe(state: SentenceState, values: Values) -> str:
-    found = _outcome(state, values)
-    if not found.pairs:
-        return say("teach_none")
-    told = [say("teach_reading", pairs=len(found.pairs), mended=_right(found.pairs)[1])]
-    for name, texts in (("behind", found.behind), ("elsewhere", found.elsewhere)):
-        if texts:
-            told.append(say(f"teach_reading_{name}", count=len(texts), learned=_right(texts)[1]))
-    if not found.elsewhere:
-        told.append(say("teach_reading_nowhere"))
-    size = percent(found.size, 1)
-    told.append(say("teach_reading_others", others=found.num_others, changed=len(found.others), size=size))
-    return " ".join(told)
+class Teach(View):
+    """The pairs, the texts before and after, the options, and where else something changed."""
 
+    name, page, order = "teach", "laboratory", 100
+    settings = (PAIRS, LAYER, WHITENING, STRENGTH)
+    drawn = (LAYER, WHITENING, STRENGTH)
+    noted = ("teach_note", "teach_elsewhere_note", "teach_limits")
+    formulas = (FORMULA,)
+    has_map = False
+    intervenes = True
+    lacks = staticmethod(needs_answer(declared.edited_network, "lacks_residual"))
 
-def _paragraphs(state: SentenceState, values: Values) -> list[str]:
-    found = _outcome(state, values)
-    sides = [_side(found, each) for each in found.pairs]
-    return [f"{label} → {text}: {verdict}" for label, text, _, verdict in sides]
+    @cached_property
+    def outcome(self) -> EditOutcome:
+        layer = min(int(self.values[LAYER.name]), self.state.trace.num_layers) - 1
+        complete = tuple(pair for pair in _pairs() if all(pair))
+        strengths = self.values[WHITENING.name], self.values[STRENGTH.name]
+        asked = declared.Teaching(complete, layer, *strengths, self.state.sentence.source)
+        return self.state.ask(declared.edited_network, asked)
 
+    def show(self) -> None:
+        _write_pairs()
+        found = self.outcome
+        for refusal in found.refused:
+            st.warning(_refusal(refusal))
+        shown = [*found.pairs, *([found.tried] if _is_news(found) and found.tried else [])]
+        markup.before_and_after([_side(found, each) for each in shown])
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="teach_options"):
+            controls.slide(STRENGTH)
+            controls.slide(WHITENING)
+            controls.choose(LAYER.name, _layers(self.state), lambda layer: say(f"{LAYER.name}_{layer}"))
+        self.draw_figures(*self.opened)
+        _show_heads(self.state, found)
+        for name, texts in (("elsewhere", found.elsewhere), ("behind", found.behind)):
+            if texts:
+                expanded = name == "elsewhere" or not found.elsewhere
+                with st.expander(say(f"teach_{name}_list", count=len(texts)), expanded=expanded):
+                    _table(texts, f"teach_{name}", "after", "outcome")
+        if found.others:
+            with st.expander(say("teach_others_list", count=len(found.others))):
+                _table(found.others, "teach_others", "before", "after", "outcome")
 
-def _notes(state: SentenceState, values: Values) -> list[str]:
-    return [say("teach_note"), say("teach_elsewhere_note"), say("teach_limits")]
+    @cached_property
+    def figures(self) -> Figures:
+        """The share of right texts before and after: the pairs, these behind other words, the same mistake
+        elsewhere, the others."""
+        found = self.outcome
+        healed = [each.outcome for each in found.others]
+        kept = found.others_right + healed.count("mended") - healed.count("forgotten")
+        counts = {
+            "pairs": (*_right(found.pairs), len(found.pairs)),
+            "behind": (*_right(found.behind), len(found.behind)),
+            "elsewhere": (*_right(found.elsewhere), len(found.elsewhere)),
+            "others": (found.others_right, kept, found.num_others),
+        }
+        rows = [
+            viz.Measured(say(f"teach_{name}_short", count=count), 100 * before / count, 100 * after / count)
+            for name, (before, after, count) in counts.items()
+            if count
+        ]
+        names = (say("teach_column_before"), say("teach_column_after"))
+        return {"teach": (before_after(self.state, rows, say("teach_share"), names), say("teach_label"))}
 
+    def reading(self) -> str:
+        found = self.outcome
+        if not found.pairs:
+            return say("teach_none")
+        told = [say("teach_reading", pairs=len(found.pairs), mended=_right(found.pairs)[1])]
+        for name, texts in (("behind", found.behind), ("elsewhere", found.elsewhere)):
+            if texts:
+                told.append(say(f"teach_reading_{name}", count=len(texts), learned=_right(texts)[1]))
+        if not found.elsewhere:
+            told.append(say("teach_reading_nowhere"))
+        others = {"others": found.num_others, "changed": len(found.others), "size": percent(found.size, 1)}
+        return " ".join([*told, say("teach_reading_others", **others)])
 
-VIEW = View(
-    "teach",
-    "laboratory",
-    100,
-    _describe,
-    (PAIRS, LAYER, WHITENING, STRENGTH),
-    _notes,
-    idea("teach", FORMULA),
-    _draw,
-    _figures_of,
-    drawn=(LAYER, WHITENING, STRENGTH),
-    has_map=False,
-    paragraphs=_paragraphs,
-    intervenes=True,
-    lacks=needs_answer(declared.edited_network, "lacks_residual"),
-).declare()
+    def paragraphs(self) -> list[str]:
+        sides = [_side(self.outcome, each) for each in self.outcome.pairs]
+        return [f"{label} → {text}: {verdict}" for label, text, _, verdict in sides]

@@ -4,9 +4,11 @@ The links are buttons that lead from one view to another.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Literal
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property, partial
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,11 +17,13 @@ import streamlit as st
 from engine import questions as declared
 from engine.question import Question
 from model.trace.interventions import Head
+from model.trace.trace import LayerHead
 from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup, runs
 from ui.shell.settings import AnySetting, Choice, Flag, Number, register
 from ui.wording import say
+from viz.browser.plot import plot_data
 from viz.figure import Specification
 from viz.labels import plain_text, visible_token
 
@@ -101,153 +105,198 @@ def map_label(state: SentenceState) -> str:
 Values = Mapping[str, Any]  # name of a setting -> its value, as ``Setting.read`` gives it
 Figures = Mapping[str, tuple[go.Figure | Specification, str]]  # name -> figure, description
 Click = Callable[[dict[str, Any]], None]  # takes the point that a browser reports; it may be anything
+Part = tuple[str, dict]  # a component by its name, and its data
+
+DECLARED: list[type["View"]] = []
 
 
-@dataclass(frozen=True)
 class View:
-    """A way to look at one sentence.
+    """A way to look at one sentence. A subclass declares it, an instance shows one sentence state.
 
     ``reading`` is the sentence above the picture, computed from what it shows. Below it stand the controls of
-    ``drawn`` and the ``figures``, or what ``drawing`` draws, always at the same place. ``notes`` follow,
-    ``explain`` shows the idea, the formulas and the sources one click away. ``reading``, ``figures`` and
-    ``drawing`` are called only where there is something to show (``message``).
+    ``choices`` and the figures that are ``opened``, always at the same place. ``notes`` follow, ``explain``
+    shows the idea, the formulas and the sources one click away. ``reading``, ``figures`` and ``show`` are
+    called only where there is something to show (``message``).
     """
 
-    name: str  # in addresses, and in the text ``view_<name>``
-    page: Literal["attention", "laboratory"]
-    order: int  # of its tab among those of the page
-    reading: Callable[[SentenceState, Values], str]
-    settings: tuple[AnySetting, ...] = ()  # all that an address may say about it
-    notes: Callable[[SentenceState, Values], list[str]] = lambda state, values: []
-    explain: Callable[[SentenceState], None] | None = None
-    drawing: Callable[[SentenceState, Values], None] | None = None  # None: all ``figures``
-    figures: Callable[[SentenceState, Values], Figures] | None = None  # for the exported page and phones, too
-    on_click: Callable[[SentenceState, str], Click | None] = lambda state, figure: None  # by a figure's name
-    drawn: tuple[AnySetting, ...] = ()  # those of ``settings`` whose controls are beside the picture
-    # The names of the figures that are open now; None: all of them.
-    opened: Callable[[SentenceState, Values], Sequence[str]] | None = None
-    # Asks for all that the open figures show. A page draws them before it has the last of it, a phone after.
-    complete: Callable[[SentenceState, Values], None] = lambda state, values: None
+    name: ClassVar[str]  # in addresses, and in the text ``view_<name>``
+    page: ClassVar[Literal["attention", "laboratory"]]
+    order: ClassVar[int]  # of its tab among those of the page
+    idea: ClassVar[str] = ""  # begins the keys of the texts about its idea; empty: the name
+    formulas: ClassVar[tuple[str, ...]] = ()
+    settings: ClassVar[tuple[AnySetting, ...]] = ()  # all that an address may say about it
+    drawn: ClassVar[tuple[AnySetting, ...]] = ()  # those whose controls are beside the picture
+    options: ClassVar[tuple[Choice | Flag | Number, ...]] = ()  # those whose controls are one click away
+    noted: ClassVar[tuple[str, ...]] = ()  # the keys of its notes
     # Figures that stand side by side -> the style of the description above each.
-    beside: Mapping[str, str] = field(default_factory=dict)
-    choose: Callable[[SentenceState], None] | None = None  # own controls among the options
-    framed: Callable[[SentenceState], list[tuple[int, int]]] | None = None  # heads to mark, see ``marked``
-    has_map: bool = True  # whether it depends on kind, layer and head
-    one_head: Callable[[SentenceState], Head] | None = None  # the head it shows in place of a mean
-    draws_all: bool = False  # whether it draws a mean as the heads that it is the mean of
-    # (L, H, Q, K) values of both signs that the picture of all heads shows; None there: their attention.
-    tiles: Callable[[SentenceState], np.ndarray | None] = lambda state: None
-    # For the exported page: the texts beside its pictures, in the order of the page.
-    paragraphs: Callable[[SentenceState, Values], list[str]] = lambda state, values: []
-    intervenes: bool = False  # whether it shows an intervention
-    lacks: Need = lambda state: None  # the key of the text about a missing part
-    unchanged: str = ""  # the key of its text where nothing was changed; empty: it needs no change
+    beside: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    saved_as: ClassVar[Mapping[str, str]] = MappingProxyType({})  # figures whose files have another name
+    has_map: ClassVar[bool] = True  # whether it depends on kind, layer and head
+    one_head: ClassVar["staticmethod[[SentenceState], Head] | None"] = None  # the head in place of a mean
+    draws_all: ClassVar[bool] = False  # whether it draws a mean as the heads that it is the mean of
+    intervenes: ClassVar[bool] = False  # whether it shows an intervention
+    # The key of the text about a missing part.
+    lacks: ClassVar["staticmethod[[SentenceState], str | None]"] = staticmethod(lambda state: None)
+    unchanged: ClassVar[str] = ""  # the key of its text where nothing was changed; empty: it needs no change
 
-    def message(self, state: SentenceState) -> str | None:
+    def __init_subclass__(cls) -> None:
+        """Add the view to the tabs of its page, and its settings to the address. Raises ValueError for a
+        setting whose name has another meaning."""
+        cls.options = tuple(
+            setting
+            for setting in cls.settings
+            if isinstance(setting, Choice | Flag | Number) and setting not in cls.drawn
+        )
+        DECLARED.append(cls)
+        register(*cls.settings)
+
+    def __init__(self, state: SentenceState, values: Values | None = None):
+        """``values`` of the settings; by default those of the address."""
+        self.state = state
+        self.values: Values = controls.values(self.settings) if values is None else values
+
+    def reading(self) -> str:
+        """The sentence about the picture."""
+        raise NotImplementedError
+
+    @cached_property
+    def figures(self) -> Figures:
+        """All its figures, also for the exported page and phones."""
+        return {}
+
+    @property
+    def exported(self) -> Figures:
+        """The figures of the exported page."""
+        return self.figures
+
+    @property
+    def opened(self) -> Sequence[str]:
+        """The names of the figures that are open now."""
+        return tuple(self.figures)
+
+    def choices(self) -> Sequence[Choice | Callable[[], object]]:
+        """The line of controls beside the picture: those of settings, and others that draw themselves."""
+        return [each for each in self.drawn if isinstance(each, Choice)]
+
+    def choose(self) -> None:
+        """Draw further controls among the options."""
+
+    def on_click(self, figure: str) -> Click | None:
+        """The answer to a press in the figure of this name."""
+        return None
+
+    def notes(self) -> list[str]:
+        """How to read the picture."""
+        return [say(key) for key in self.noted]
+
+    def paragraphs(self) -> list[str]:
+        """For phones and the exported page: the texts beside the pictures, in the order of the page."""
+        return []
+
+    def complete(self) -> None:
+        """Ask for all that the open figures show. A page draws them before it has the last of it, a phone
+        after."""
+
+    def marked(self) -> list[LayerHead] | None:
+        """The heads to mark among all; None: those selected."""
+        return None if self.has_map else []
+
+    def tiles(self) -> np.ndarray | None:
+        """(L, H, Q, K) values of both signs that the picture of all heads shows; None: their attention."""
+        return None
+
+    @cached_property
+    def message(self) -> str | None:
         """The text in place of the picture: a part of the network is missing, or nothing was changed."""
-        if missing := self.lacks(state):
-            return missing_text(state, missing)
-        return say(self.unchanged) if self.unchanged and state.asked_change is None else None
+        if missing := self.lacks(self.state):
+            return missing_text(self.state, missing)
+        return say(self.unchanged) if self.unchanged and self.state.asked_change is None else None
 
-    def describe(self, state: SentenceState, values: Values) -> str:
+    def describe(self) -> str:
         """The sentence above the picture, behind another one where the network prefers the typed text."""
-        message = self.message(state)
-        if message is not None:
-            return message
-        kept = state.kept_by_network
+        if self.message is not None:
+            return self.message
+        kept = self.state.kept_by_network
         before = [say("asked_kept", token=visible_token(kept))] if kept is not None else []
-        if not self.intervenes:
-            return " ".join([*before, self.reading(state, values)])
-        with runs.spinner(say("working_laboratory")):
-            return " ".join([*before, self.reading(state, values)])
+        with runs.spinner(say("working_laboratory")) if self.intervenes else nullcontext():
+            return " ".join([*before, self.reading()])
 
-    def draw(self, state: SentenceState, values: Values) -> None:
+    def probabilities(self) -> Sequence[float]:
+        """The probabilities in ``reading``. The log odds behind extreme ones are explained below the
+        picture."""
+        return ()
+
+    def reading_of_class(self) -> str:
+        """The sentence above the picture on a phone."""
+        return self.describe()
+
+    def draw(self) -> None:
         """The picture, where there is no ``message``."""
-        if self.message(state) is not None:
-            return
-        if self.drawing is not None:
-            self.drawing(state, values)
-            return
-        if self.drawn:
-            self.draw_choices(*(each for each in self.drawn if isinstance(each, Choice)))
-        self.draw_figures(state, values)
+        if self.message is None:
+            self.show()
+
+    def show(self) -> None:
+        """The controls beside the picture, and the open figures."""
+        if parts := self.choices():
+            self.draw_choices(*parts)
+        self.draw_figures(*self.opened)
 
     def draw_choices(self, *parts: Choice | Callable[[], object]) -> None:
-        """A line of controls beside the picture: those of settings, and others that draw themselves."""
         line = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
         with line(key=f"{self.name}_choices"):
             for part in parts:
                 controls.choose_beside(part) if isinstance(part, Choice) else part()
 
-    def draw_figures(self, state: SentenceState, values: Values, *names: str) -> None:
-        """The figures of these ``names``; without names all of them."""
-        made = self.figures(state, values) if self.figures else {}
-        for name in names or made:
-            figure, label = made[name]
-            figures.draw(
-                figure,
-                name,
-                file_name(state, name.replace("_", "-")),
-                self.on_click(state, name),
-                label=label,
-                title=picture_title(state),
-            )
-
-    def draw_beside(self, state: SentenceState, values: Values) -> None:
-        """The two figures of ``beside`` side by side, each below its description."""
-        made = self.figures(state, values) if self.figures else {}
-        names = [name for name in made if name in self.beside]
+    def draw_figures(self, *names: str) -> None:
+        """The figures of these ``names``; those of ``beside`` side by side, each below its description."""
+        if not names or not self.beside.keys() >= set(names):
+            for name in names:
+                self.draw_figure(name)
+            return
         for place, name in zip(st.columns(2), names, strict=True):
             with place:
-                markup.paragraph(made[name][1], self.beside[name])
-                self.draw_figures(state, values, name)
+                markup.paragraph(self.figures[name][1], self.beside[name])
+                self.draw_figure(name)
 
-    def marked(self, state: SentenceState) -> list[tuple[int, int]] | None:
-        """The heads to mark among all; None: those selected."""
-        if self.framed:
-            return self.framed(state)
-        return None if self.has_map else []
+    def draw_figure(self, name: str) -> None:
+        figure, label = self.figures[name]
+        file = file_name(self.state, self.saved_as.get(name, name.replace("_", "-")))
+        title = picture_title(self.state)
+        figures.draw(figure, name, file, self.on_click(name), label=label, title=title)
 
-    def declare(self) -> "View":
-        """Add the view to the tabs of its page, and its settings to the address. Raises ValueError for a
-        setting whose name has another meaning."""
-        DECLARED.append(self)
-        register(*self.settings)
-        return self
+    def parts(self) -> list[Part]:
+        """Everything that a phone shows of the picture."""
+        self.complete()
+        found: list[Part] = []
+        for name in self.opened:
+            figure, label = self.figures[name]
+            if name in self.beside:
+                found.append(("described", {"text": label, "kind": self.beside[name]}))
+            found.append(plot_part(self.state, name, figure, label))
+        return found
 
-    @property
-    def options(self) -> tuple[Choice | Flag | Number, ...]:
-        """The settings whose controls follow from their type, one click away."""
-        return tuple(
-            setting
-            for setting in self.settings
-            if isinstance(setting, Choice | Flag | Number) and setting not in self.drawn
-        )
+    def explain(self) -> None:
+        """The text ``<idea>_idea``, and below it the formulas with the text ``<idea>_formula``."""
+        idea = self.idea or self.name
+        st.markdown(say(f"{idea}_idea"))
+        for formula in self.formulas:
+            st.latex(formula)
+        if self.formulas:
+            st.markdown(say(f"{idea}_formula"))
+
+
+def plot_part(state: SentenceState, name: str, figure: go.Figure | Specification, label: str) -> Part:
+    """A figure on a phone; its saved picture is called ``name``."""
+    about = {"label": label, "file": file_name(state, name), "title": picture_title(state)}
+    return "plot", plot_data(say, figure, **about, theme=state.theme)
 
 
 @dataclass(frozen=True)
 class Tabs:
     """The views of a page in their order, and the setting that names the open one."""
 
-    views: tuple[View, ...]
+    views: tuple[type[View], ...]
     setting: str
-
-
-DECLARED: list[View] = []
-
-
-def idea(name: str, *formulas: str) -> Callable[[SentenceState], None]:
-    """The ``explain`` of most views: the text ``<name>_idea``, and below it the formulas with the text
-    ``<name>_formula``."""
-
-    def explain(state: SentenceState) -> None:
-        st.markdown(say(f"{name}_idea"))
-        for formula in formulas:
-            st.latex(formula)
-        if formulas:
-            st.markdown(say(f"{name}_formula"))
-
-    return explain
 
 
 def open_head(state: SentenceState, head: Head) -> None:
@@ -284,10 +333,4 @@ def ask_without(state: SentenceState, head: Head, key: str, text: str = "head_of
     """The button that switches ``head`` off. By default its ``text`` is short, for a place beside the button
     that opens the head."""
     if may_switch_off(state):
-        st.button(
-            say(text),
-            key=key,
-            help=say("head_off_help"),
-            on_click=_switch_off,
-            args=(head,),
-        )
+        controls.button(say(text), key, _switch_off, head, help=say("head_off_help"))

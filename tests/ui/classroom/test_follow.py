@@ -3,13 +3,14 @@
 from contextlib import nullcontext
 from threading import Event, Thread
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
 from classroom.classroom import Shown
 from ui.classroom import follow
 from ui.shell import runs
-from ui.views.view import View
+from ui.views import view
 
 SECONDS = 10
 
@@ -59,20 +60,22 @@ def test_a_phone_that_waits_for_the_picture_of_another_gives_it_its_turn(monkeyp
 
 def test_a_phone_gets_the_open_figure_once_all_that_it_shows_is_known(monkeypatch):
     known = []
-    view = View(
-        "a view of this test",
-        "laboratory",
-        0,
-        lambda state, values: "",
-        figures=lambda state, values: {
-            name: (f"{name} with {known}", f"about {name}") for name in ("first", "second")
-        },
-        opened=lambda state, values: ["second"],
-        complete=lambda state, values: known.append("lines"),
-        beside={"second": "kind-second"},
-    )
-    monkeypatch.setattr(follow, "_plot", lambda seen, name, figure, label: ("plot", figure))
-    assert follow._parts(view, SimpleNamespace(), {}) == (
+    monkeypatch.setattr(view, "DECLARED", [])
+    monkeypatch.setattr(view, "plot_part", lambda state, name, figure, label: ("plot", figure))
+
+    class Shown(view.View):
+        name, page, order = "a view of this test", "laboratory", 0
+        opened = ("second",)
+        beside: ClassVar = {"second": "kind-second"}
+
+        @property
+        def figures(self):
+            return {name: (f"{name} with {known}", f"about {name}") for name in ("first", "second")}
+
+        def complete(self):
+            known.append("lines")
+
+    assert Shown(SimpleNamespace(), {}).parts() == [
         ("described", {"text": "about second", "kind": "kind-second"}),
         ("plot", "second with ['lines']"),
-    )
+    ]

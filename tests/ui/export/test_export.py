@@ -219,9 +219,9 @@ def test_the_app_offers_the_page_every_data_format_and_a_link_to_the_same_view(o
     monkeypatch.setattr(take_away, "holds", lambda fingerprint: False)  # "alive" needs a file made by hand
     app = open_popover(open_app(lang="en", kind="encoder_attention", sentence="고갱", head="2"), "taking")
     labels = [button.proto.label for button in app.get("download_button")]
-    say = partial(take_away.say_in, "en")
+    named = spoken("en")(say)
     assert {"csv", "json", "npz", "trace"} <= take_away.FILES.keys()
-    assert labels == [say(f"take_away_{name}") for name in ("html", *take_away.FILES)]
+    assert labels == [named(f"take_away_{name}") for name in ("html", *take_away.FILES)]
     (link,) = map(unescape, re.findall(r'class="link"><a href="([^"]+)"', written(app)))
     told = dict(parse_qsl(link.partition("?")[2]))
     assert told == {"lang": "en", "kind": "encoder_attention", "sentence": "고갱", "head": "2"}

@@ -15,7 +15,7 @@ from ui.shell.settings import defaults
 from ui.views import VIEWS, attention_score, circuit, claims, logit_attribution, logit_lens, patching
 from ui.wording import spoken, table
 
-OBSERVED = (logit_attribution.VIEW, logit_lens.VIEW)
+OBSERVED = (logit_attribution.Attribution, logit_lens.Lens)
 
 
 @pytest.fixture(autouse=True)
@@ -26,13 +26,13 @@ def session(monkeypatch):
 @pytest.mark.parametrize(
     ("view", "language", "names"),
     [
-        (patching.VIEW, "ko", {"patched"}),
-        (circuit.VIEW, "en", {"circuit_graph", "circuit_growth", "circuit_checks"}),
-        (attention_score.VIEW, "ko", {"why_query", "why_key", "why_without"}),
-        (claims.VIEW, "ko", {"receipts"}),
-        (claims.VIEW, "en", {"receipts"}),
-        (logit_attribution.VIEW, "ko", {"wrote", "wrote_map"}),
-        (logit_lens.VIEW, "en", {"decided_grid", "decided_curve", "decided_jamo"}),
+        (patching.Patching, "ko", {"patched"}),
+        (circuit.CircuitView, "en", {"circuit_graph", "circuit_growth", "circuit_checks"}),
+        (attention_score.AttentionScore, "ko", {"why_query", "why_key", "why_without"}),
+        (claims.Claims, "ko", {"receipts"}),
+        (claims.Claims, "en", {"receipts"}),
+        (logit_attribution.Attribution, "ko", {"wrote", "wrote_map"}),
+        (logit_lens.Lens, "en", {"decided_grid", "decided_curve", "decided_jamo"}),
     ],
     ids=lambda each: getattr(each, "name", ""),
 )
@@ -41,7 +41,7 @@ def test_the_file_has_all_pictures_of_the_open_view(view, language, names, plant
     sentence = planted_writer.correct(WRONG).sentences[0]
     selection = Selection(CODA.kind, CODA.layer, CODA.head)
     shown = SentenceState(planted_writer, sentence, sentence.trace, selection, sentence.changes[0], "light")
-    found = take_away.experiment(shown, view)
+    found = take_away.experiment(view(shown))
     assert found.figures.keys() == names
     assert found.intervenes == (view not in OBSERVED)
     values = {each.name: {setting.name: setting.read("") for setting in each.settings} for each in VIEWS}
@@ -51,6 +51,6 @@ def test_the_file_has_all_pictures_of_the_open_view(view, language, names, plant
     assert all(escape(line) in html for line in found.told)
     assert all(f'data-place="{name}"' in html for name in names)
     assert ('class="reading intervened"' in html) == found.intervenes
-    if view is claims.VIEW:  # each claim stands there with its numbers
+    if view is claims.Claims:  # each claim stands there with its numbers
         written = [line for line in found.told if line.startswith(("✓ ", "✗ "))]
         assert len(written) >= 5 and all(" → " in claim for claim in written)

@@ -1,5 +1,9 @@
 """The open view: which one it is, which attention it shows, and what a network with one map asks."""
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+from unittest.mock import Mock
+
 import pytest
 
 from model.trace.trace import Selection
@@ -71,3 +75,18 @@ def test_the_controls_are_drawn_anew_only_where_a_head_gets_or_loses_its_button(
         return OpenSentence(corrector, heatmap, state).for_the_controls
 
     assert (rest(SENTENCE) == rest("고양이 왔다")) is (head is None)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "explained"), [((0.5,), False), ((), False), ((0.5, 0.9999), True)]
+)
+def test_log_odds_are_explained_where_a_view_has_some_whatever_was_typed(
+    probabilities, explained, monkeypatch
+):
+    shown = []
+    monkeypatch.setattr(
+        stage, "markup", SimpleNamespace(told=Mock(), paragraph=lambda text, kind: shown.append(text))
+    )
+    view = Mock(message=None, describe=lambda: "‘>0.999 (’", probabilities=lambda: probabilities)
+    stage.show_view(SimpleNamespace(told=nullcontext(), picture=nullcontext()), view)
+    assert shown == [KO["steps_odds"]] * explained

@@ -3,7 +3,6 @@
 What was typed is shown as it is: nothing in it is ever HTML.
 """
 
-import pandas as pd
 import pytest
 
 from tests.ui.screen import component, html, menu, setting, title
@@ -89,8 +88,7 @@ def test_a_link_leads_nowhere_else(written):
 
 
 def test_a_table_keeps_the_text_everywhere(written):
-    cells = pd.DataFrame({TYPED: [TYPED, "1"]}, index=pd.Index([TYPED, "둘"], name=TYPED))
-    markup.table(cells, TYPED, strong="둘")
+    markup.table([TYPED], {TYPED: [TYPED], "둘": ["1"]}, TYPED, strong="둘", corner=TYPED)
     (table,) = written
     assert TYPED not in table
     assert table.count(SAFE) == 5

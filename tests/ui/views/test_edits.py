@@ -48,8 +48,8 @@ def test_the_leading_heads_are_named_drawn_and_opened(number):
 def test_the_heads_that_are_drawn_are_framed_among_all():
     shown = state(change=0, source="고갱이 왔다")
     heads = leading_heads(shown.trace, shown.sentence.changes[0], shown.sentence.changes)
-    assert edits.VIEW.framed(shown) == [(found.layer, found.head) for found in heads]
-    assert edits.VIEW.framed(state(source="비가 온다")) == []
+    assert edits.Edits(shown).marked() == [(found.layer, found.head) for found in heads]
+    assert edits.Edits(state(source="비가 온다")).marked() == []
 
 
 def test_one_attention_map_leaves_no_heads_to_choose_and_where_nothing_changed_nothing_is_drawn():

@@ -13,7 +13,7 @@ from tests.ui.screen import component
 from tests.ui.screen import told as reading
 from tests.ui.view_script import open_state
 from ui.sentence.state import SentenceState
-from ui.views.lines import chosen_heads, describe, heads_of
+from ui.views.lines import Lines, chosen_heads, heads_of
 from ui.wording import table
 from viz.browser.lines import MOST_HEADS, MOST_LINES, lines_data
 
@@ -93,7 +93,7 @@ def test_where_all_lines_are_straight_the_weakest_is_named():
     weights = 0.1 + 0.6 * np.eye(4, dtype=np.float32)
     weights[2] = (0.2, 0.2, 0.4, 0.2)
     trace = replace(one_map_trace("가나다", "가나다"), cross_attention=weights[None, None])
-    spoken = describe(state(layer=0, head=0, source="가나다", trace=lambda *_: trace), {})
+    spoken = Lines(state(layer=0, head=0, source="가나다", trace=lambda *_: trace), {}).reading()
     assert spoken.startswith("하나뿐인 어텐션: 4자 모두") and "3번 ‘다’" in spoken and "0.400" in spoken
 
 

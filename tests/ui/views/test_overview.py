@@ -15,10 +15,9 @@ from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.ui.hostile import VALUES
 from tests.ui.screen import html, send
 from tests.ui.view_script import open_state, state
-from ui.export.take_away import say_in
 from ui.shell.settings import defaults
 from ui.views import overview
-from ui.wording import percent, table
+from ui.wording import percent, spoken, table
 
 KO = table("ko")
 PLACES = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
@@ -63,7 +62,7 @@ def test_heads_can_be_ranked_with_their_numbers_above_them_and_the_two_ends_are_
     (layer, head), beyond = places[0], found.beyond_usual[places[0]]
     assert labels(app)[0] == f"{layer + 1}·{head + 1} {beyond:+.2f}".replace("-", "−")
     for share in (found.share[layer, head], found.usual[layer, head]):
-        assert percent(partial(say_in, "ko"), share) in html(app)
+        assert spoken("ko")(percent)(share) in html(app)
 
 
 def test_the_edit_is_offered_only_where_there_is_one():

@@ -10,7 +10,6 @@ from model.trace.interventions import Head
 from tests.planted import RIGHT, WRONG
 from tests.ui.screen import figure, html, setting, told
 from tests.ui.view_script import state
-from ui.classroom import follow
 from ui.views import teach
 from ui.wording import table
 
@@ -68,7 +67,7 @@ def test_pairs_of_any_address(settings, text):
     assert all(len(side) <= teach.LONGEST for pair in found for side in pair)
 
 
-def test_an_outcome_is_told_in_counts(settings, monkeypatch):
+def test_an_outcome_is_told_in_counts(settings):
     right, wrong = (EditedText(Pair("금새", "금세"), "금새", after) for after in ("금세", "금새"))
     spoiled = EditedText(Pair("가다", "가다"), "가다", "가가")
     found = EditOutcome(
@@ -81,19 +80,19 @@ def test_an_outcome_is_told_in_counts(settings, monkeypatch):
         others_right=9,
         heads=(HeadChange(Head("cross_attention", 1, 0), 0.25),),
     )
-    monkeypatch.setattr(teach, "_outcome", lambda state, values: found)
-    shown = state("cross_attention", 0, 0)
-    said = teach.VIEW.reading(shown, {})
+    shown = teach.Teach(state("cross_attention", 0, 0))
+    shown.outcome = found
+    said = shown.reading()
     assert "1문장 가운데 1문장" in said and "3개 가운데 2개" in said and "1.2%" in said
     assert KO["teach_reading_nowhere"] not in said
     again = replace(found, behind=(right, wrong), elsewhere=())
-    monkeypatch.setattr(teach, "_outcome", lambda state, values: again)
-    said = teach.VIEW.reading(shown, {})
+    shown.outcome = again
+    said = shown.reading()
     assert "붙이면 2개 가운데 1개" in said and KO["teach_reading_nowhere"] in said
-    monkeypatch.setattr(teach, "_outcome", lambda state, values: found)
-    assert teach.VIEW.paragraphs(shown, {}) == [f"금새 → 금세: {KO['teach_mended']}"]
-    (figure, _) = teach.VIEW.figures(shown, {})["teach"]
-    ((component, _),) = follow._parts(teach.VIEW, shown, {})  # the picture on the phones of a class
+    shown.outcome = found
+    assert shown.paragraphs() == [f"금새 → 금세: {KO['teach_mended']}"]
+    (figure, _) = shown.figures["teach"]
+    ((component, _),) = shown.parts()  # the picture on the phones of a class
     assert component == "plot"
     before, after = (each["x"] for each in figure["data"][1:3])
     assert list(before) == pytest.approx([0, 0, 90]) and list(after) == pytest.approx([100, 200 / 3, 80])

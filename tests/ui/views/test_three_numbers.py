@@ -79,18 +79,18 @@ def test_every_view_answers_the_same_question_with_the_same_numbers(asking, sett
     looked, wrote = (visible_token(tokens[each.key]) for each in (found.looked, found.wrote))
     head = Selection(CROSS, found.head.layer, found.head.head)
 
-    told = heatmap._describe(replace(state, selection=head), SHOWN)
+    told = heatmap.Heatmap(replace(state, selection=head), SHOWN).reading()
     assert f"{found.looked.amount:.3f}" in told and looked.replace("␣", "빈칸") in told
 
-    told = logit_attribution._describe(state, {"wrote_as": "map"})
+    told = logit_attribution.Attribution(state, {"wrote_as": "map"}).reading()
     assert nats(found.wrote.amount) in told and f"‘{wrote}’" in told
 
-    row, methods, _ = sources._answers(state, state.explained)
+    row, methods, _ = sources.Sources(state, {})._answers
     left_out = methods[REFERENCE].source[:-1]
     assert (int(np.abs(left_out).argmax()), row) == (found.mattered.key, state.asked_row)
     assert left_out[found.mattered.key] == pytest.approx(found.mattered.amount)
 
-    effects = heads_off._effects(state, {"off": "zero"})
+    effects = heads_off.HeadsOff(state, {"off": "zero"}).effects
     assert effects.grid(CROSS).min() == pytest.approx(effects.grid(CROSS)[found.head.layer, found.head.head])
 
 
@@ -109,14 +109,17 @@ def test_views_tell_which_changes_the_network_itself_would_not_make(asking, sett
     for text, kept in (("동생은 돌이 무겁다고 투덜됐지만 끝까지 걸었다.", "됐"), ("가치 가자.", None)):
         state = state_of(asking, text)
         assert state.kept_by_network == kept
-        told = heatmap.VIEW.describe(state, {"shown": "weights", "unit": "syllable"} | OFF)
+        told = heatmap.Heatmap(state, {"shown": "weights", "unit": "syllable"} | OFF).describe()
         assert told.startswith(KO["asked_kept"].format(token=kept)) == (kept is not None)
 
 
 def test_a_probability_names_its_character_and_what_stands_before_it(asking, settings):
     state = state_of(asking, "어제 친구랑 가치 영화를 봤는데.", asked=1)
     assert state.written_after == {"token": "이", "prefix": "…␣친구랑␣같"}
-    assert KO["without_whose"].format(**state.written_after) in heads_off._describe(state, {"off": "zero"})
+    assert (
+        KO["without_whose"].format(**state.written_after)
+        in heads_off.HeadsOff(state, {"off": "zero"}).reading()
+    )
 
 
 OUTSIDE = "생각읃 해 봤다."  # a syllable that the vocabulary lacks
@@ -141,31 +144,32 @@ def test_fifty_questions_are_the_same_ones_in_every_view(asking, settings):
         (sentence,) = asking.correct(text).sentences
         for number in range(len(sentence.changes[0].questions) if sentence.changes else 0):
             state = state_of(asking, text, number)
-            effects = heads_off._effects(state, {"off": "zero"})
-            found = logit_attribution._attribution(state)
+            effects = heads_off.HeadsOff(state, {"off": "zero"}).effects
+            found = logit_attribution.Attribution(state, {}).found
             lens = state.ask(questions.logit_lens, *state.texts, state.edits)
             number = logit_attribution.number_of(state, found)
             assert effects.contrast == found.questions[number] == lens.questions[number], text
-            assert effects.contrast.row == fork._row_of(state) == state.asked_row, text
+            assert effects.contrast.row == fork.Fork(state, {}).row == state.asked_row, text
             assert effects.observed == pytest.approx(found.score[number], abs=1e-3), text
             instead = effects.contrast.instead_token
-            candidate = fork._candidates(state, state.asked_row)[0]
+            candidate = fork.Fork(state, {}).candidates[0]
             assert candidate == instead or (text, instead) == (OUTSIDE, "<outside>"), text
             assert can_write(asking, candidate), text
-            before, _ = heads_off._verdict(state, {"off": "zero"}, ())
+            before, _ = heads_off.HeadsOff(state, {"off": "zero"}).verdicts
             assert before.probability == pytest.approx(effects.observed_fix, abs=1e-5), text
-            patched = patching._patched(state, PATCHED)
-            assert all(each.score == pytest.approx(effects.observed, abs=1e-3) for each in patched), text
+            patched = patching.Patching(state, PATCHED).found
+            assert patched is None or patched.score == pytest.approx(effects.observed, abs=1e-3), text
             written = f"‘{visible_token(state.trace.target_tokens[state.asked_row])}’"
-            for told in (edits._describe(state, {}), predict._describe(state, {}), lines.describe(state, {})):
+            for told in (view(state, {}).reading() for view in (edits.Edits, predict.Predict, lines.Lines)):
                 assert written.replace("␣", "") in told.replace("␣", "").replace("빈칸", ""), (text, told)
             looks = attention_of_change(state.trace, state.explained)
             np.testing.assert_array_equal(looks, state.trace.attention(CROSS)[:, :, effects.contrast.row])
             row = effects.contrast.row
-            assert written.strip("‘’␣") in heatmap._describe(state, SHOWN), text
-            assert (steps.first_step(state) - 1, numbers._chosen_query(state)) == (row, row), text
-            assert attention_score._cell_of(state)[0] == row == sources._answers(state, state.explained)[0]
-            contrast, (kept, *_) = replacement._versions(state)
+            assert written.strip("‘’␣") in heatmap.Heatmap(state, SHOWN).reading(), text
+            assert (steps.first_step(state) - 1, numbers.Numbers(state, {}).row) == (row, row), text
+            assert attention_score._cell_of(state)[0] == row == sources.Sources(state, {})._answers[0]
+            opened = replacement.Replace(state, {})
+            contrast, (kept, *_) = opened.contrast, opened.versions
             assert contrast == effects.contrast, text
             assert kept.written_probability == pytest.approx(effects.observed_fix, abs=1e-5), text
             if asked % SOME == 0:
@@ -183,7 +187,7 @@ def check_slow_views(state, effects):
     scores = [claim for claim in explanation.claims if claim.measured == SCORE]
     assert scores and {each.before for each in scores if each.intervention != RESTORED} == {explanation.score}
     assert all(each.before < explanation.score for each in scores if each.intervention == RESTORED)
-    whole, _ = heads_off._verdict(state, {"off": "zero"}, ())
+    whole, _ = heads_off.HeadsOff(state, {"off": "zero"}).verdicts
     asked = questions.Teaching((TAUGHT,), 3, 100, 0, state.sentence.source)
     taught = state.ask(questions.edited_network, asked)
     assert taught.tried.before == taught.tried.after == whole.text  # strength 0: unlearned

@@ -64,12 +64,11 @@ def test_every_view_says_one_thing_about_every_sentence(view, settings):
     for language in LANGUAGES:
         settings["lang"] = language
         for shown in states():
-            values = controls.values(view.settings)
             missing = view.lacks(shown)
-            said = table(language)[missing] if missing else view.describe(shown, values)
+            said = table(language)[missing] if missing else view(shown).describe()
             assert said.strip() and "{" not in said
             assert sentences(said) <= MOST_SENTENCES
-            notes = view.notes(shown, values)
+            notes = view(shown).notes()
             assert all(note.strip() for note in notes) and len(set(notes)) == len(notes)
 
 
@@ -83,7 +82,7 @@ def test_hostile_settings_read_as_the_defaults(view, settings):
 
 
 def test_a_heatmap_is_always_the_same_and_counts_its_cells_for_the_page():
-    values = controls.values(heatmap.VIEW.settings)
+    values = controls.values(heatmap.SETTINGS)
     for shown in states():
         one, other = (heatmap.picture(shown, values) for _ in range(2))
         assert to_json(one) == to_json(other)
@@ -102,10 +101,9 @@ SELECTIONS = (
 
 def shown(view, state: SentenceState) -> tuple:
     """All that the view says of the planted sentence, and its figures."""
-    values = controls.values(view.settings)
-    figures = view.figures(state, values) if view.figures else {}
-    drawn = [(name, to_json(figure), said) for name, (figure, said) in figures.items()]
-    said = view.describe(state, values), *view.notes(state, values), *view.paragraphs(state, values)
+    opened = view(state)
+    drawn = [(name, to_json(figure), said) for name, (figure, said) in opened.exported.items()]
+    said = opened.describe(), *opened.notes(), *opened.paragraphs()
     return *said, *drawn
 
 
@@ -118,7 +116,7 @@ def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose(view, pl
     different = {shown(view, state) for state in states}
     if not view.has_map:
         assert len(different) == 1
-    elif view.figures:  # without figures the map may decide only what the browser draws
+    elif view(states[0]).exported:  # without figures the map may decide only what the browser draws
         assert len(different) > 1
 
 

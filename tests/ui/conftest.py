@@ -25,7 +25,7 @@ def entry(path: Path, architecture: str = "transformer", problem: str | None = N
 
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch):
-    """These tests start no process: whoever asks for the engine gets none."""
+    """These tests start no process: ``loaders.engine()`` is None."""
     monkeypatch.setattr(loaders, "engine", lambda: None)
 
 
@@ -123,7 +123,7 @@ def open_laboratory(open_app, correctors, planted):
 
 @pytest.fixture
 def downloads(monkeypatch) -> dict[str, Callable[[], bytes]]:
-    """Label of each download button -> what makes its file, as Streamlit calls it outside of the session."""
+    """Label of each download button -> the function that makes its file, called outside of the session."""
     found = {}
     monkeypatch.setattr(st, "download_button", lambda label, make, **rest: found.update({label: make}))
     return found

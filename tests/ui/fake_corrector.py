@@ -16,7 +16,7 @@ from model.trace.trace import AttentionTrace
 
 LAYERS, HEADS, MAX_LENGTH = 2, 3, 40
 OWN_CONFIDENCE = 0.75
-# What is corrected, to what, with which probability of the fix and of leaving the text alone.
+# A mistake, its correction, the probability of the correction and that of leaving the text alone.
 KNOWN = {"가고"}  # typed as rkrh in the English layout
 SURE, DOUBTFUL = ("갱", "객", 0.97, 0.01), ("왓", "왔", 0.6, 0.3)
 
@@ -120,7 +120,7 @@ class FakeCorrector:
         return question(self, *arguments, **named)
 
     def known(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> None:
-        """Nothing was asked before."""
+        """No answer is known in advance."""
 
     def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
         found = random_projections(self.trace(source, target))
@@ -136,7 +136,7 @@ class FakeCorrector:
 
 
 def propose(source: str) -> tuple[Change, ...]:
-    """The changes of SURE and DOUBTFUL with their probabilities, and what was typed in the English layout."""
+    """The changes of SURE and DOUBTFUL with their probabilities, and text typed in the English layout."""
     target, probabilities = source, {}
     for wrong, right, fix, keep in (SURE, DOUBTFUL):
         target = target.replace(wrong, right)

@@ -1,4 +1,4 @@
-"""What a page without a browser shows, and what a browser would send back from a component."""
+"""Contents of a page without a browser, and the events that a browser would send from a component."""
 
 import base64
 import json
@@ -17,7 +17,7 @@ def component(app: AppTest, key: str) -> dict:
 
 
 def components(app: AppTest) -> list[str]:
-    """The keys of all components, in the order in which they stand on the page."""
+    """The keys of all components, in the order of the page."""
     return [each.key for each in app.get("bidi_component")]
 
 
@@ -115,7 +115,7 @@ def words(app: AppTest) -> list[tuple[str, str]]:
 
 
 def text_of(app: AppTest) -> str:
-    """The corrected text as it stands now."""
+    """The corrected text at this moment."""
     pieces = component(app, "correction")["pieces"]
     return "".join(
         piece["text"] if "text" in piece else "".join(text for text, _ in piece["now"])
@@ -130,6 +130,6 @@ def ask(app: AppTest, what: object, number: object) -> AppTest:
 
 
 def open_popover(app: AppTest, key: str) -> AppTest:
-    """``app`` with a popover or an expander opened; what is in it is drawn only then."""
+    """``app`` with a popover or an expander opened; its contents are drawn only then."""
     app.session_state[key] = True
     return app.run()

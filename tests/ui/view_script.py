@@ -20,8 +20,8 @@ def state(
     trace=random_trace,
     theme="light",
 ) -> SentenceState:
-    """What a view looks through at ``source`` as FakeCorrector corrects it; ``change`` is the number of one
-    of its changes."""
+    """The sentence state of ``source`` as FakeCorrector corrects it; ``change``: the number of the change in
+    focus."""
     corrector = FakeCorrector(trace=trace)
     sentence = corrector.correct(source).sentences[0]
     chosen = None if change is None else sentence.changes[change]

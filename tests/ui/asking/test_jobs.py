@@ -48,7 +48,7 @@ def test_of_those_that_are_over_the_last_ones_stay(jobs):
     first, *others = [dropped(jobs, number) for number in range(4)]
     for each in others:
         each.may_end.set()
-    assert dropped(jobs, 1) is others[0]  # asked for again, so number 2 is the oldest now
+    assert dropped(jobs, 1) is others[0]  # requested again, so number 2 is the oldest now
     dropped(jobs, 4)
     assert [dropped(jobs, number) for number in (0, 1, 3)] == [first, others[0], others[2]]
     assert dropped(jobs, 2) is not others[1]

@@ -1,4 +1,4 @@
-"""A model that is still loading, or gives no answer: what the pages show, and what they do afterwards."""
+"""A model that is still loading, or gives no answer: the pages during it and afterwards."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ PAGES_THAT_NEED_THE_MODEL = ("calculation", "masks", "positions", "network")
 
 
 def failing(error: Exception):
-    """Stands for a question to the network: ``error`` comes in place of an answer."""
+    """A question to the network that raises ``error``."""
 
     def fail(*_):
         raise error
@@ -37,7 +37,7 @@ def progress(app) -> list[str]:
 
 
 def said(stage: str) -> str:
-    """What the progress says at a stage, up to the seconds."""
+    """The text of the progress bar at a stage, up to the seconds."""
     number = STAGES_SHOWN.index(stage) + 1
     text = KO["loading"].format(
         number=number, count=len(STAGES_SHOWN), stage=KO[f"loading_{stage}"], seconds="\n"

@@ -1,4 +1,4 @@
-"""Choosing the network: what is offered, what is kept, and when a model is read again."""
+"""Choosing the network: the models offered, the choice kept, and when a model is read again."""
 
 import shutil
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_a_model_that_cannot_be_used_is_named_with_its_reason_but_not_offered(op
     assert told in html(app)
     del entries[1:]
     app = open_popover(open_app(), "settings")
-    assert app.select_slider and not app.selectbox  # there is nothing to choose
+    assert app.select_slider and not app.selectbox  # only one model, so no choice
 
 
 @pytest.mark.parametrize("name", models.NAMED)

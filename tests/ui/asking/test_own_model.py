@@ -1,4 +1,4 @@
-"""The app with a model of somebody else's, through a worker of the engine."""
+"""The app with a visitor's own model, through a worker of the engine."""
 
 from types import SimpleNamespace
 
@@ -55,7 +55,7 @@ def test_it_is_the_chosen_model_and_is_drawn(open_own):
     open_popover(app, "settings")
     offered = app.selectbox(key="control_model").options
     assert offered[:2] == [SPELLER, EN["model_name_transformer"]]
-    assert not app.select_slider  # nobody knows how sure it is
+    assert not app.select_slider  # its confidence is unknown
 
 
 @pytest.mark.parametrize("kind", SHAPES)
@@ -72,7 +72,7 @@ def test_every_view_shows_it_or_says_why_not_and_offers_the_layers_and_heads_of_
 
 @pytest.mark.parametrize(("view", "name"), [("wrote", "wrote_map"), ("decided", "decided_grid")])
 def test_a_decoder_alone_has_attribution_and_lens(open_own, view, name):
-    """Rows are those of the prompt and of what it wrote."""
+    """Rows are those of the prompt and of the text after it."""
     app = open_own(DECODER, view=view, sentence="cab", wrote_as="map", kind="decoder_attention")
     assert EN["lacks_residual"] not in told(app) and name in figures(app)
 
@@ -140,7 +140,7 @@ INTERVENING = {"without", "sources", "replace", "twins"}
 
 
 def lacking(view) -> str | None:
-    """What a model that takes interventions lacks for an experiment: nothing, or what the view declares."""
+    """The key of the text on an ability that a model with interventions alone lacks, or None."""
     if view.name in INTERVENING:
         return None
     trace = Speller().trace(WRONG, RIGHT)
@@ -178,7 +178,7 @@ def test_a_model_that_translates_corrects_nothing(open_own):
 def test_a_model_that_goes_on_without_examples_begins_with_no_text(open_own):
     """The page's own example is Korean, with mistakes to correct."""
     told = messages(open_own(CONTINUING, sentence=defaults()["sentence"]))
-    assert EN["empty_without_examples"] in told and EN["empty"] not in told  # there is none to pick
+    assert EN["empty_without_examples"] in told and EN["empty"] not in told  # no example to pick
     assert not {EN["empty_without_examples"], EN["empty"]} & {
         *messages(open_own(CONTINUING, sentence="once upon"))
     }

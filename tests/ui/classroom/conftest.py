@@ -1,4 +1,4 @@
-"""The pages with classrooms of their own, which a test can look into."""
+"""The pages with separate classrooms, which a test can look into."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def rooms(monkeypatch) -> Classrooms:
 
 @pytest.fixture(autouse=True)
 def cookies(monkeypatch) -> dict[str, str]:
-    """What the browser of the next session brings along."""
+    """The cookies with which the next session's browser comes."""
     brought: dict[str, str] = {}
     monkeypatch.setattr(address, "cookie", brought.get)
     return brought

@@ -1,4 +1,4 @@
-"""The class is asked: predictions that the network answers beside it, and questions before and after the
+"""Questions to a class: predictions that the network answers beside it, and questions before and after the
 lesson."""
 
 import csv
@@ -44,7 +44,7 @@ def taught(teach, opened):
 
 
 def test_the_class_predicts_and_its_answers_stand_beside_the_network_in_one_picture(open_app, rooms, taught):
-    """One who is alone asks and answers; what a teacher touches for a class to see is no answer of it."""
+    """One who is alone asks and answers; a teacher's clicks before a class are not its answers."""
     teacher, code = taught
     teacher = touch(press(teacher, "class_kind_where"), "class_answer_1", [0])
     assert rooms.state_of(code).poll.about == SHOWN

@@ -1,4 +1,4 @@
-"""The class's page: who comes in sees what the teacher shows, and cannot do what the teacher does."""
+"""The class's page: a student sees the teacher's view, and cannot act as the teacher."""
 
 import pytest
 
@@ -112,7 +112,7 @@ VIEWS = {  # the view, and the first picture of it that a phone shows
 
 
 def types(app, key: str) -> set[str]:
-    """What the traces of a figure are."""
+    """The types of a figure's traces."""
     return {trace["type"] for trace in figure(app, key)["data"]}
 
 
@@ -200,7 +200,7 @@ def test_whatever_a_teacher_shows_no_phone_breaks(open_phone, rooms, opened, sho
     assert title(app) == KO["classroom_page"]  # the language is the visitor's own
 
 
-# --- what the teacher shows is told ---
+# --- the teacher's view reaches the class ---
 
 
 def test_the_teachers_view_is_told_to_the_class_and_nothing_that_is_the_teachers_own(
@@ -221,7 +221,7 @@ def test_who_is_in_no_class_meets_nothing_of_all_this(open_app, rooms):
     assert "class_bar_open" not in keys(app)
 
 
-# --- nobody speaks for the teacher ---
+# --- only the teacher speaks for the teacher ---
 
 
 @pytest.mark.parametrize("forged", [{}, {"key": "1"}, {"teacher": "1", "classroom_membership": "teacher"}])

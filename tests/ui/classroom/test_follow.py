@@ -17,7 +17,7 @@ SECONDS = 10
 
 @pytest.fixture
 def session(monkeypatch):
-    """The session of a phone, whose page process has turns of its own."""
+    """The session of a phone, whose page process has its own turns."""
     monkeypatch.setattr(runs, "TURNS", runs.Turns())
     monkeypatch.setattr(follow.address, "settings_of", lambda settings: nullcontext())
     monkeypatch.setattr(follow.controls, "theme", lambda: "light")

@@ -1,4 +1,4 @@
-"""What the browser is told about the corrected text: which words are buttons, and for which changes."""
+"""The data of the corrected text for the browser: which words are buttons, and for which changes."""
 
 import json
 from dataclasses import replace
@@ -53,7 +53,7 @@ def pieces(*sentences, minimum: float = 0.5) -> list[dict]:
 
 
 def typed(found: list[dict]) -> str:
-    """What was typed, put together again."""
+    """The typed text, put together again."""
     return "".join(
         piece["text"] if "text" in piece else "".join(text for text, _ in piece["typed"])
         for piece in found
@@ -127,7 +127,7 @@ def test_only_what_the_network_believes_in_a_little_is_offered(monkeypatch):
     sure, unsure = LEAST_OFFERED, LEAST_OFFERED - 0.001
     correction = corrected(("고갱 왓다 갓다", "고객 왔다 갔다", (unsure, sure, 0.9)))
     assert [(each.number, each.made) for each in _proposals(correction)] == [(1, False), (2, True)]
-    accepted = correction.with_decisions(accepted=[0])  # what a person wants is shown, however unsure
+    accepted = correction.with_decisions(accepted=[0])  # an accepted change is shown, however unsure
     assert [(each.number, each.made) for each in _proposals(accepted)] == [(0, True), (1, False), (2, True)]
     rejected = correction.with_decisions(rejected=[2])
     assert [(each.number, each.made) for each in _proposals(rejected)] == [(1, False), (2, False)]
@@ -141,7 +141,7 @@ def test_one_sentence_has_no_number_and_several_have_one_each():
     assert [piece["sentence"] for piece in found if "sentence" in piece] == [0, 1, 2]
     assert typed(found) == "고갱이 왔다. 비가 온다. 고갱이 왔다."
     places = [place for place, piece in enumerate(found) if "sentence" in piece]
-    assert "made" in found[places[0] + 1]  # the number stands before the word, not after it
+    assert "made" in found[places[0] + 1]  # the number comes before the word, not after it
     assert "made" in found[places[2] + 1]
     assert [piece["made"] for piece in found if "made" in piece] == [[0], [1]]
 

@@ -1,4 +1,4 @@
-"""What a browser, or somebody who has tampered with it, tells of a component."""
+"""Values of a component that arrive from a browser, tampered ones included."""
 
 from types import SimpleNamespace
 
@@ -44,7 +44,7 @@ def test_a_row_is_one_of_the_table(tells):
             assert chosen_row("here", 1) is None
 
 
-# What looks like a request of the corrected text and is none.
+# These look like requests of the corrected text and are none.
 REQUESTS = [{"what": what, "number": 0} for what in (*VALUES, "choose ", "CHOOSE", "drop table")]
 REQUESTS += [{"what": what, "number": each} for what in WHAT for each in VALUES if type(each) is not int]
 PAIRS = ([True, 0], [1], [1, 2, 3], [1, "2"], [1.0, 2])

@@ -1,4 +1,4 @@
-"""What travels to the component that draws every figure, and what comes back from it."""
+"""The data sent to the component that draws every figure, and the events that come back."""
 
 import plotly.graph_objects as go
 

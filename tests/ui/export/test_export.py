@@ -1,4 +1,4 @@
-"""What is taken away holds the numbers of the trace, and nothing typed becomes a formula or a script."""
+"""Exported files hold the numbers of the trace, and nothing typed becomes a formula or a script."""
 
 import base64
 import csv
@@ -159,7 +159,7 @@ def test_the_page_asks_for_nothing_and_names_the_scripts_it_runs():
     scripts = re.findall(r'<script(?: type="module")?>(.*?)</script>', html, re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     assert [f"'sha256-{each}'" in policy for each in hashes] == [True] * len(scripts)
-    assert len(scripts) == 5  # what all share, figures, lines, steps and the explorer; the library is packed
+    assert len(scripts) == 5  # the shared one, figures, lines, steps and the explorer; the library is packed
     loads = r'<(?:script|link|img|iframe)[^>]+(?:src|href)="'
     assert not re.search(loads, html.replace("".join(scripts), ""))
 

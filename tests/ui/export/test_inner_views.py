@@ -1,5 +1,4 @@
-"""Views of what is inside a pass in the file that is taken along: drawn, said in words, and called observed
-or intervened."""
+"""Views of activations in the exported file: drawn, described, and called observed or intervened."""
 
 from html import escape
 
@@ -51,6 +50,6 @@ def test_the_file_has_all_pictures_of_the_open_view(view, language, names, plant
     assert all(escape(line) in html for line in found.told)
     assert all(f'data-place="{name}"' in html for name in names)
     assert ('class="reading intervened"' in html) == found.intervenes
-    if view is claims.Claims:  # each claim stands there with its numbers
+    if view is claims.Claims:  # each claim comes with its numbers
         written = [line for line in found.told if line.startswith(("✓ ", "✗ "))]
         assert len(written) >= 5 and all(" → " in claim for claim in written)

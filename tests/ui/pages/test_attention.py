@@ -34,7 +34,7 @@ FIRST_LAYER_MEAN = Selection("cross_attention", 0)
 
 
 def places(app) -> list[tuple[str, str | None]]:
-    """Everything on the page with a key, in the order in which it stands there."""
+    """Everything on the page with a key, in the order of the page."""
     return [(type(each).__name__, each.key) for each in app.main if getattr(each, "key", None)]
 
 

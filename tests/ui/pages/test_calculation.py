@@ -1,6 +1,6 @@
-"""The classroom example gives its known results, and whatever is typed into it stays.
+"""The classroom example gives its known results, and numbers typed into it stay.
 
-A typed table of numbers is read, mended and written back without losing what was typed.
+A typed table of numbers is read, mended and written back without losing typed text.
 
 The calculation of one query gives the weights that the network used, and says by how little it is off.
 """
@@ -176,7 +176,7 @@ def test_the_difference_to_the_network_is_said(open_numbers, correctors):
         return float(words.split("</p>")[0].rstrip("."))
 
     assert difference(open_numbers(layer="1", head="1")) < 1e-6
-    # A trace that does not follow from the projections is found out.
+    # A trace that does not follow from the projections shows a difference.
     correctors["transformer"] = correctors["seq2seq"]
     app = open_numbers()
     assert difference(app) > 0.01 and len(weights(app)) == len(SENTENCE) + 1  # its one attention

@@ -19,7 +19,7 @@ STEPS = (0, 96, 2000)
 
 
 def that_answers(found: tuple[Grown, ...], asked: list[str] | None = None) -> FakeCorrector:
-    """A corrector whose snapshots answer ``found``, and note in ``asked`` of which sentence."""
+    """A corrector whose snapshots answer ``found``, and append their sentence to the list ``asked``."""
     corrector = FakeCorrector()
     corrector.ask = lambda question, text: (asked if asked is not None else []).append(text) or found
     return corrector

@@ -1,5 +1,5 @@
-"""The page of the heads, over the planted network: its map, its table, its way to the main page, and a file
-of one's own."""
+"""The page of the heads, over the planted network: its map, its table, its way to the main page, and a
+visitor's file."""
 
 import json
 

@@ -26,7 +26,7 @@ def test_a_head_can_be_replaced_by_its_mean_instead_of_nothing(open_laboratory, 
     monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: None)
     (nothing,) = set(figure_text(open_laboratory("without", off="zero")))
     app = open_laboratory("without", off="mean")
-    assert figure_text(app) == [nothing]  # nobody knows the means
+    assert figure_text(app) == [nothing]  # the means are unknown
     app = open_popover(app, "explanation")
     assert KO["without_no_means"] in html(app)
     survey = Survey(planted, SurveyPlan(((WRONG, RIGHT),), effects=1, pruning=0))
@@ -41,7 +41,7 @@ def test_a_head_can_be_replaced_by_its_mean_instead_of_nothing(open_laboratory, 
 
 
 def verdict(app) -> list[str]:
-    """What the two sides of the verdict say: what is off, the text, and whether it is corrected."""
+    """The two sides of the verdict: the heads switched off, the text, and whether it is corrected."""
     label = r'<p class="label">([^<]*)</p><p class="written"'
     patterns = (label, r'<p class="written" lang="ko">([^<]*)<', r"<strong>([^<]*)<")
     return [said for pattern in patterns for said in re.findall(pattern, html(app))]
@@ -100,7 +100,7 @@ def test_the_headline_follows_what_is_off(open_laboratory):
         beginning, _ = KO[f"without_reading_{what}"].split("{before}")
         assert beginning.format(change="머→먹") in told(app), off
         told_after.add(told(app))
-    assert len(told_after) == 3  # the probability is that of what is off
+    assert len(told_after) == 3  # the probability depends on the heads switched off
 
 
 def test_what_became_of_the_change():

@@ -105,7 +105,7 @@ def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_labo
         app = open_laboratory("sources")
         known = np.isfinite(bars(app, "sources")).all(axis=1)
         assert known.sum() == sum(map(len, ROUNDS[: number + 1]))
-        assert known[0] == (number > 0)  # leaving out stands first, and needs a pass for each character
+        assert known[0] == (number > 0)  # leaving out comes first, and needs a pass for each character
         layout = figure(app, "sources")["layout"]
         axes = [axis["domain"] for name, axis in layout.items() if name.startswith("yaxis")]
         places.add(json.dumps([layout["height"], len(layout["annotations"]), axes]))
@@ -181,7 +181,7 @@ def test_a_model_stands_beside_what_fine_tuning_made_of_it(open_laboratory, corr
     mine = correctors["mine"] = FakeCorrector("mine")
     app = open_laboratory("twins", twin="model", layer="2", head="2")
     offered = app.selectbox(key="control_twin_model")
-    assert offered.options == ["mine", KO["model_name_seq2seq"]]  # the own one is what was asked for
+    assert offered.options == ["mine", KO["model_name_seq2seq"]]  # the own model is the one chosen
     expected = mine.correct(WRONG).sentences[0].trace.cross_attention[1, 1]
     np.testing.assert_array_equal(numbers(app, "beside_second_map"), expected)
     assert "beside_heads" in figures(app)

@@ -1,4 +1,4 @@
-"""The links of the lesson plans open what they promise, in both languages."""
+"""The links of the lesson plans open the views they promise, in both languages."""
 
 import re
 from pathlib import Path

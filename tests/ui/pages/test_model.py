@@ -1,6 +1,6 @@
-"""The page of numbers shows what lies in the chosen model's folder, and says so where it is missing.
+"""The page of numbers shows the files of the chosen model's folder, and says so where one is missing.
 
-What a model's folder tells, as tables.
+The records of a model's folder, as tables.
 """
 
 import json

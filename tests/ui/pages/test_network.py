@@ -24,7 +24,7 @@ def say(key, **values) -> str:
 
 
 def transformer_sizes(layers: int = 2) -> dict[str, int]:
-    """The paths of a Transformer's weights, with a size of their own for each kind of array."""
+    """The paths of a Transformer's weights, with a distinct size for each kind of array."""
     sizes = {"t/embedding/token_embedding": 900, "t/embedding/output_bias": V}
     for side, attentions in (("encoder", ["self"]), ("decoder", ["self", "cross"])):
         for layer in range(1, layers + 1):

@@ -61,7 +61,7 @@ def test_a_busy_network_is_asked_again_and_a_lost_one_told(monkeypatch):
     job._thread.join(30)
     assert isinstance(job.error, EngineBusyError) and job.is_over
     network.failing = 0
-    assert finished(found.job(CSV, "a.csv", network)).error is None  # asked for again, it begins again
+    assert finished(found.job(CSV, "a.csv", network)).error is None  # requested again, it begins again
 
 
 def test_what_is_no_table_and_what_is_too_much_is_named():

@@ -1,4 +1,4 @@
-"""A trace from a file: every view of it, what it lacks, and what is wrong with a wrong one."""
+"""A trace from a file: every view of it, its missing parts, and the mistakes in a wrong one."""
 
 import io
 from dataclasses import replace

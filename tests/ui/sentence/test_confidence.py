@@ -1,5 +1,4 @@
-"""The minimum confidence: where it stands, what a link may say of it, and that the network is asked only
-once."""
+"""The minimum confidence: its place, its values in a link, and that the network is asked only once."""
 
 import pytest
 

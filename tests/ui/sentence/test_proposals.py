@@ -1,5 +1,4 @@
-"""The corrected text as the control: what is accepted, rejected and put in focus, and what none of it can
-break."""
+"""The corrected text as the control: changes accepted, rejected and put in focus, and hostile requests."""
 
 from dataclasses import replace
 
@@ -131,7 +130,7 @@ def test_rejecting_takes_it_back_and_lets_the_focus_go(open_app):
     assert chosen(app, "accepted", "rejected") == ("", "1-2")
     assert chosen(app, "part", "edit") == ("1", "")
     assert component(app, "correction")["chosen"] is None
-    # It is offered as what the network was unsure of is, and can be made again.
+    # It is offered like a change the network was unsure of, and can be made again.
     ask(app, "accept", 0)
     assert chosen(app, "accepted", "rejected") == ("1-2", "")
     assert text_of(app).startswith("고객이 왓다.")
@@ -237,7 +236,7 @@ def test_the_hint_says_what_can_be_done(open_app):
         ("고갱이", "correction_hint"),
         ("고갱이 왓다", "correction_hint_both"),
         ("왓다", "correction_hint_offered"),
-        ("비가 온다", None),  # a message says that nothing was found
+        ("비가 온다", None),  # a message says that the text has no mistakes
     ):
         told = component(open_app(sentence=sentence), "correction")["words"]["hint"]
         assert told == (KO[hint] if hint else "")

@@ -1,4 +1,4 @@
-"""The open view: which one it is, which attention it shows, and what a network with one map asks."""
+"""The open view: which one it is, which attention it shows, and the controls of a network with one map."""
 
 from contextlib import nullcontext
 from types import SimpleNamespace

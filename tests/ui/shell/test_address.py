@@ -1,4 +1,4 @@
-"""The address: what it holds, what the browser's Back takes back, and what a hostile one cannot do."""
+"""The address: its contents, the steps that the browser's Back undoes, and hostile values without effect."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -104,8 +104,7 @@ def test_back_to_nonsense_breaks_nothing(open_app, go_back):
         assert all(isinstance(each, str) for each in app.session_state["view"].values())
 
 
-# What a link means that leaves a setting out. Links that were given out stay right only while none of these
-# changes.
+# The values of settings that a link leaves out. Old links stay right only while none of these changes.
 WITHOUT = {
     "lang": "ko",
     "model": "transformer",
@@ -171,7 +170,7 @@ def test_another_text_forgets_what_was_chosen_in_the_one_before(settings):
 def test_a_setting_bound_to_a_change_goes_with_it(settings, monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     settings["marks"] = "3"
-    address.bind(["marks"], "question", "the first")  # a link's marks hold for what the link shows
+    address.bind(["marks"], "question", "the first")  # a link's marks hold for the change that the link shows
     address.bind(["marks"], "question", "the first")
     assert settings["marks"] == "3"
     address.bind(["marks"], "question", "the second")

@@ -1,6 +1,6 @@
 """The line at the top of every page: the pages, the language, the lecture mode.
 
-What was typed is shown as it is: nothing in it is ever HTML.
+Typed text is shown as it is: nothing in it is ever HTML.
 """
 
 import pytest

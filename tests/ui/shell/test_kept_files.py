@@ -1,6 +1,6 @@
 """Files are read and compressed once for all visitors, and no other answer is touched.
 
-What the server does before its first visitor comes.
+The server's preparations before its first visitor.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 
 class Server:
-    """An app with files behind ``KeptFiles``; counts how often it is asked."""
+    """An app with files behind ``KeptFiles``; keeps the headers of the requests that reach it."""
 
     def __init__(self):
         self.asked: list[Headers] = []
@@ -79,7 +79,7 @@ class Server:
 
 
 def run_apart(coroutine: Coroutine):
-    """In a thread of its own: the browser tests' Playwright keeps a loop running in this one."""
+    """Run in another thread: the browser tests' Playwright keeps a loop running in this one."""
     with ThreadPoolExecutor(1) as apart:
         return apart.submit(asyncio.run, coroutine).result()
 
@@ -115,7 +115,7 @@ def test_the_first_visitor_does_not_wait_and_later_ones_get_less(asked):
     assert second == third and len(second.body) < len(SCRIPT) / 10
     assert gzip.decompress(second.body) == SCRIPT
     assert len(static.asked) == 1
-    # Asked for as it is: Streamlit would compress a file of ``static/`` for the first visitor.
+    # Requested uncompressed: Streamlit would compress a file of ``static/`` for the first visitor.
     assert "accept-encoding" not in static.asked[0]
     expected = {
         "content-type": "application/javascript",
@@ -209,7 +209,7 @@ def test_answers_to_who_connects_later_are_sent_at_once_and_other_sockets_are_le
 
 
 class Engines:
-    """Stands for ``loaders.engine``."""
+    """A fake of ``loaders.engine``."""
 
     def __init__(self, fails: bool):
         self.fails, self.calls = fails, []

@@ -1,7 +1,6 @@
-"""Links that earlier versions gave out open what they opened then: nothing that an address could ever say has
-lost its meaning.
+"""Links of earlier versions open the same views as then: no value of an address has lost its meaning.
 
-What stands here was collected from all versions. Names and options are only ever added; a renamed file keeps
+The cases were collected from all versions. Names and options are only ever added; a renamed file keeps
 the name that its addresses use (``ui/views/side_by_side.py`` is ``twins``).
 """
 

@@ -1,7 +1,7 @@
-"""Pages take turns: one at a time, who waited longest first, and nobody holds a place while the network is
-asked.
+"""Pages take turns: one at a time, who waited longest first; a page holds no place while it waits for
+the network.
 
-What the first page does without is imported beside it, and after the pages that wait.
+Libraries that the first page does without are imported beside it, and after the pages that wait.
 """
 
 from collections.abc import Iterator
@@ -129,7 +129,7 @@ def test_alone_a_page_goes_on_at_once_and_one_that_raises_gives_its_place_back()
         raise KeyError
     with turns.taken(0.0), turns.aside():
         pass
-    with turns.aside():  # outside of any page nobody holds a place
+    with turns.aside():  # outside of any page no place is held
         turns.behind_texts(1.0, lambda: looked.append(1))
         assert turns._free == 1
     assert turns._free == 1
@@ -174,7 +174,7 @@ def test_a_page_that_is_ended_while_it_waits_with_its_pictures_leaves_the_queue(
 
 @pytest.fixture
 def shown(monkeypatch):
-    """What is shown and taken away again; set once something is there."""
+    """The placeholder's events, "shown" and "gone", and an Event set once it is shown."""
     monkeypatch.setattr(runs, "SLOW", 0.0)
     events, there = [], Event()
 
@@ -224,7 +224,7 @@ def a_page_waits() -> Iterator[None]:
 
 @pytest.mark.parametrize("busy", [a_page_waits, partial(TURNS.taken, 0.0)], ids=["waits", "is drawn"])
 def test_nothing_is_imported_while_a_page_waits_or_is_drawn(monkeypatch, imported, busy):
-    """Plotly would use what is only half imported."""
+    """Plotly would use a half imported library."""
     soon = Event()
     monkeypatch.setattr(server, "time", SimpleNamespace(sleep=lambda _: soon.wait(0.01)))
     with busy():

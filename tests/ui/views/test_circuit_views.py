@@ -1,5 +1,4 @@
-"""Transplant, circuit, why there and claims, on the page, over a network of which it is known what its parts
-do."""
+"""Activation patching, circuit, score decomposition and claims on the page, over a network of known parts."""
 
 import json
 from html import escape
@@ -85,7 +84,7 @@ def test_the_graph_is_the_planted_chain_and_a_node_opens_its_head(open_circuit):
 def test_the_graph_can_be_taken_along_for_other_viewers(open_circuit, downloads):
     for language in ("ko", "en"):
         open_circuit("circuit", lang=language)
-        graph = json.loads(downloads["JSON"]())  # when the file is asked for, the page has run
+        graph = json.loads(downloads["JSON"]())  # when the file is requested, the page has run
         assert graph["nodes"][-1]["clerp"].startswith('Output "먹" (p=1.000)')
         labels, words = [node["clerp"] for node in graph["nodes"]], table(language)
         assert f"{words['kind_cross_attention']} 2·2" in labels

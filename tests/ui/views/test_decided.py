@@ -1,6 +1,6 @@
-"""When it was decided, on the page, over a network of which it is known what writes where.
+"""The logit lens on the page, over a network whose writing parts are known.
 
-Who wrote it, on the page, over a network of which it is known what writes.
+Direct logit attribution on the page, over the same network.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""The heads that looked at a change more than usual: which are named, drawn, framed and opened."""
+"""The heads that attended to a change more than usual: which are named, drawn, framed and opened."""
 
 import numpy as np
 import pytest

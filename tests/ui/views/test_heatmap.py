@@ -1,4 +1,4 @@
-"""The heatmap view without a browser: which cells it shows in which light, and what a click selects.
+"""The heatmap view without a browser: which cells it shows in which light, and the selection by a click.
 
 The cells that the figure of a map receives.
 """
@@ -112,7 +112,7 @@ def test_hidden_marks_leave_the_positions_of_the_others_alone_and_are_told_of(ki
     for unmarked in ("", "1"):
         assert (KO["heatmap_unmarked_note"] in html(open_view(kind, unmarked=unmarked))) == bool(unmarked)
     empty = state(source="가", trace=lambda *_: random_trace("", ""))
-    assert cells_of(empty, **PLAIN | {"without_marks": True}).keys == ("</s>",)  # it is all that there is
+    assert cells_of(empty, **PLAIN | {"without_marks": True}).keys == ("</s>",)  # the only key
 
 
 def test_a_click_selects_a_cell_that_is_framed_and_named_and_a_second_one_lets_it_go():

@@ -1,4 +1,4 @@
-"""The lines view without a browser: which heads it draws, which of their weights, and what it says."""
+"""The lines view without a browser: which heads it draws, which of their weights, and its text."""
 
 from dataclasses import replace
 from functools import partial

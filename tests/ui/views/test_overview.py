@@ -1,4 +1,4 @@
-"""The overview without a browser: its tiles, their order, what it says, and what a click opens."""
+"""The overview without a browser: its tiles, their order, its text, and the view that a click opens."""
 
 from dataclasses import replace
 from functools import partial

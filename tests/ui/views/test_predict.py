@@ -40,7 +40,7 @@ def focus(app, edit: str) -> None:
 
 
 def everything_shown(app) -> list[str]:
-    """All that the browser is told, but for the names Streamlit gives to elements."""
+    """All texts sent to the browser, but for the names Streamlit gives to elements."""
     labels = [label for pills in app.pills for label in pills.options]
     return [html(app), *labels, *(button.label for button in app.button), *(m.value for m in app.markdown)]
 
@@ -84,7 +84,7 @@ def test_the_comparison_shows_the_numbers_of_its_definition():
         assert "".join(f"<td>{cell}</td>" for cell in [*cells, f"{found.hits[place]} / 2"]) in html(app)
     assert EN["place_head"].format(layer=head[0] + 1, head=head[1] + 1) in html(app)
     assert EN["predict_not_an_explanation"] in html(app)
-    # The bars are a mean over the characters that were written; where each of them looked most is told below.
+    # The bars are a mean over the characters that were written; the text below names each one's heaviest key.
     row = random_trace(SOURCE, TARGET).attention("cross_attention").mean(axis=(0, 1))[1]
     looked = int(row.argmax())
     assert f"‘객’ → ‘{SOURCE[looked].replace(' ', '␣')}’ (place {looked + 1}) {row[looked]:.3f}" in html(app)

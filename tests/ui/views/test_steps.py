@@ -1,4 +1,4 @@
-"""The step-by-step view: what is sent to the player, where it begins, and what is said about it."""
+"""The step-by-step view: the data of the player, its first step, and its description."""
 
 import base64
 import json
@@ -38,7 +38,7 @@ def weights(text: str) -> np.ndarray:
 
 
 def with_row(trace, row: int, probability: float, alternatives: tuple[str, ...], shares: tuple[float, ...]):
-    """``trace`` whose ``row`` gave these probabilities, the first to what it produced."""
+    """``trace`` whose ``row`` gave these probabilities, the first to the token it produced."""
     logarithms, numbers = trace.log_probabilities.copy(), trace.alternative_probabilities.copy()
     logarithms[row], numbers[row] = np.log(probability), shares
     named = (*trace.alternatives[:row], alternatives, *trace.alternatives[row + 1 :])
@@ -48,7 +48,7 @@ def with_row(trace, row: int, probability: float, alternatives: tuple[str, ...],
 @pytest.mark.parametrize(("layer", "head"), [(None, None), (1, None), (None, 2), (0, HEADS - 1)])
 def test_the_weights_of_both_attentions_arrive(layer, head):
     trace = random_trace(SOURCE, TARGET)
-    # Whatever kind is open elsewhere, both of the decoder's are shown.
+    # With any kind open elsewhere, both of the decoder's are shown.
     data = data_of(trace, selection=Selection("encoder_attention", layer, head))
     cross = Selection("cross_attention", layer, head).weights(trace)
     own = Selection("decoder_attention", layer, head).weights(trace)
@@ -74,7 +74,7 @@ def test_another_candidate_leads_to_the_road_not_taken_and_one_that_does_not_exi
     assert setting(app, "fork_token") == planted.trace(WRONG, RIGHT).alternatives[ROW][place]
     app = send(open_app(view="steps", sentence=WRONG), "steps", "parted", [ROW + 1, -1])
     assert (setting(app, "fork_token"), setting(app, "experiment")) == ("", "fork")
-    assert WRONG in told(app)  # what was typed is kept
+    assert WRONG in told(app)  # the typed text is kept
 
 
 def test_the_data_is_json_and_small():

@@ -53,8 +53,7 @@ KO = table("ko")
 
 @pytest.fixture(scope="module")
 def asking(shipped):
-    """The shipped network, asked in this process. The last round, of many passes along a path, is not
-    known."""
+    """The shipped network in this process. The last round, of many passes along a path, is not known."""
     corrector = asked_here(copy(shipped))
     may_know = lambda arguments: arguments[-1] < len(questions.ROUNDS) - 1
     corrector.known = lambda question, *asked: corrector.ask(question, *asked) if may_know(asked) else None
@@ -62,7 +61,7 @@ def asking(shipped):
 
 
 def state_of(asking, text: str, asked: int = 0) -> SentenceState:
-    """The first change of a sentence in focus, and of its characters the one that is ``asked`` about."""
+    """A sentence with its first change in focus; ``asked``: the number of the character in question."""
     (sentence,) = asking.correct(text).sentences
     change = replace(sentence.changes[0], asked=asked)
     return SentenceState(asking, sentence, sentence.trace, Selection(CROSS), change, "light")
@@ -124,7 +123,7 @@ def test_a_probability_names_its_character_and_what_stands_before_it(asking, set
 
 OUTSIDE = "생각읃 해 봤다."  # a syllable that the vocabulary lacks
 SENTENCES = ("나는 책을 일거요.", "문을 다드세요.", "그게 아니예요.", "오랫만에 왔어요.", OUTSIDE)
-EACH, SOME = 1, 40  # of the questions: those that the slow views are asked, too
+EACH, SOME = 1, 40  # every question; for the slow views every 40th
 ASKED_VIEWS = {
     EACH: "heatmap lines steps edits wrote decided numbers predict without sources replace fork patched why",
     SOME: "circuit receipts teach",

@@ -1,9 +1,9 @@
-"""What all views of a sentence have in common, each on the same few sentences.
+"""Properties that all views of a sentence share, each on the same few sentences.
 
 Which views have a map to choose: those that show something else where another kind, layer or head is
 selected.
 
-What a view says that a network cannot be asked for.
+The message of a view whose activations a network does not offer.
 """
 
 import re
@@ -37,7 +37,7 @@ SENTENCES = ("고갱이 왔다", "비가 온다", "갱", "가")
 
 @pytest.fixture(autouse=True)
 def settings(monkeypatch) -> dict[str, str]:
-    """A session of its own, without a page."""
+    """A fresh session, without a page."""
     state = {"view": dict(defaults())}
     monkeypatch.setattr(st, "session_state", state)
     return state["view"]
@@ -55,7 +55,7 @@ def states():
 
 
 def sentences(said: str) -> int:
-    """How many there are, one in brackets included; a dot in a number and in "no. 5" ends none."""
+    """The number of sentences, one in brackets included; a dot in a number and in "no. 5" ends none."""
     return len(re.findall(r"(?<!\bno)[.?!](?=\s|\)|$)", said))
 
 
@@ -74,7 +74,7 @@ def test_every_view_says_one_thing_about_every_sentence(view, settings):
 
 @pytest.mark.parametrize("view", ALL, ids=lambda view: view.name)
 def test_hostile_settings_read_as_the_defaults(view, settings):
-    typed = [each for each in view.settings if not isinstance(each, Text)]  # what is written may be anything
+    typed = [each for each in view.settings if not isinstance(each, Text)]  # free text may be anything
     expected = controls.values(typed)
     for text in TEXTS:
         settings.update(dict.fromkeys((each.name for each in typed), text))
@@ -116,7 +116,7 @@ def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose(view, pl
     different = {shown(view, state) for state in states}
     if not view.has_map:
         assert len(different) == 1
-    elif view(states[0]).exported:  # without figures the map may decide only what the browser draws
+    elif view(states[0]).exported:  # without figures the map may decide only the browser's drawing
         assert len(different) > 1
 
 

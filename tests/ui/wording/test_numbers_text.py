@@ -2,7 +2,7 @@
 
 The kind of a mistake is called by the rule of sound where one decides it.
 
-Labels show what was typed: no sign keeps a meaning of Markdown's.
+Labels show typed text as it is: no sign keeps a meaning of Markdown's.
 """
 
 import string

@@ -18,7 +18,7 @@ from viz.browser import texts
 from viz.browser.texts import LANGUAGES, own_texts, table
 
 ROOT = Path(__file__).parents[3]
-WHOLE = ("ko", "en")  # these two fill what others lack, so they lack nothing themselves
+WHOLE = ("ko", "en")  # these two fill the gaps of others, so they have none themselves
 
 
 def placeholders(text: str) -> set[str]:
@@ -136,7 +136,7 @@ def test_each_method_of_attribution_has_a_sentence_of_its_own(language):
 
 
 def spoken(tree: ast.AST) -> tuple[set[str], list[str]]:
-    """(string constants, patterns of f-strings) of a module: what may be a key, or produce one."""
+    """(string constants, patterns of f-strings) of a module: possible keys, or patterns of keys."""
     constants, patterns = set(), []
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -24,6 +24,9 @@ def spoken(language: str) -> Iterator[None]:
 
     A file is made when it is asked for, outside of the session. ``spoken(language())(make)`` makes it in the
     session's present language.
+
+    >>> spoken("ko")(lambda: say("layer_label"))()
+    '층'
     """
     before = _SPOKEN.set(language)
     try:
@@ -78,7 +81,8 @@ def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
 
 
 def map_caption(kind: str, changes: Sequence[Change], *, difference: bool = False) -> str:
-    """How to read a map of this kind; if something was corrected, also that bold labels mark it."""
+    """How to read a map of this kind; if something was corrected, also that bold labels mark it. Raises
+    KeyError for an unknown kind."""
     read = say(f"heatmap_difference_{kind}" if difference else f"caption_{kind}")
     marked = bool(changes) and (kind != "decoder_attention")
     return f"{read} {say('bold_corrected')}" if marked else read
@@ -104,17 +108,32 @@ def describe_map(trace: AttentionTrace, selection: Selection, changes: Sequence[
 
 
 def head_name(head: Head) -> str:
-    """Short, because a sentence names two of them: the kind, then layer and head as on the tiles."""
+    """Short, because a sentence names two of them: the kind, then layer and head as on the tiles.
+
+    >>> with spoken("en"):
+    ...     head_name(Head("cross_attention", 0, 2))
+    'Decoder→encoder 1·3'
+    """
     return f"{say(f'kind_{head.kind}')} {head.layer + 1}·{head.head + 1}"
 
 
 def short_head_name(head: Head) -> str:
-    """The same in a few letters, for an axis."""
+    """The same in a few letters, for an axis.
+
+    >>> with spoken("en"):
+    ...     short_head_name(Head("cross_attention", 0, 2))
+    '→E 1·3'
+    """
     return say(f"circuit_short_{head.kind}", number=f"{head.layer + 1}·{head.head + 1}")
 
 
 def change_in_words(change: Change) -> str:
-    """One change as plain text, blanks visible."""
+    """One change as plain text, blanks visible.
+
+    >>> with spoken("en"):
+    ...     change_in_words(Change(0, 2, 0, 2, "머거", "먹어"))
+    '머거→먹어'
+    """
     wrong, right = (visible_token(side, LONGEST_SIDE) for side in (change.wrong, change.right))
     return say(f"edits_{what_happened(change)}", wrong=wrong, right=right)
 
@@ -217,12 +236,20 @@ def tex(number: float, digits: int = 2) -> str:
 
 
 def tex_alone(number: float, digits: int = 2) -> str:
-    """A rounded number that follows no sign: a result, or the whole of a fraction's part."""
+    """A rounded number that follows no sign: a result, or the whole of a fraction's part.
+
+    >>> tex_alone(-1.5)
+    '-1.5'
+    """
     return number_text(number, digits).replace("−", "-").replace("∞", r"\infty")
 
 
 def tex_softmax(logit: float) -> str:
-    """The share of one logit s among all of them."""
+    """The share of one logit s among all of them.
+
+    >>> print(tex_softmax(2.0))
+    \\frac{\\exp(2)}{\\sum_j \\exp(s_j)}
+    """
     return rf"\frac{{\exp({tex_alone(logit)})}}{{\sum_j \exp(s_j)}}"
 
 

@@ -84,6 +84,7 @@ class Job:
         raise NotImplementedError
 
     def work(self) -> None:
+        """The work, in the job's thread. Any error, such as EngineError, ends it and becomes ``error``."""
         raise NotImplementedError
 
     def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
@@ -213,7 +214,8 @@ def is_document(name: str) -> bool:
 
 
 def corrected_file(content: bytes, name: str, done: Iterable[CorrectedRow]) -> bytes:
-    """The same document, or TXT file, with its changed paragraphs, or lines, corrected."""
+    """The same document, or TXT file, with its changed paragraphs, or lines, corrected. Returns bytes. Raises
+    TableError for other content."""
     if is_document(name):
         texts = {each.row.number: each.corrected for each in done if each.kinds}
         return Document(io.BytesIO(content)).corrected(texts)
@@ -266,6 +268,7 @@ class SurveyJob(Job):
         return "effects", self._survey.done["effects"], len(self._survey.plan.edited)
 
     def found(self) -> HeadSurvey:
+        """The survey of the rows so far; of each kind the numbers are (L, H), effects in nats."""
         with self._lock:
             return HeadSurvey(result(self._survey))
 
@@ -306,7 +309,7 @@ class DroppedFile(NamedTuple):
 
 def kept_upload(label: str, types: Sequence[str], megabytes: int, key: str) -> DroppedFile | None:
     """The control of ``upload``; its file stays with the session while the visitor is on other pages, until
-    it is taken away."""
+    it is taken away. The browser refuses a file of more than ``megabytes``."""
     kept = f"{key}_kept"
 
     def forget() -> None:
@@ -372,5 +375,6 @@ def job_of(
 
 
 def show_file_problem(problem: str) -> None:
-    """Show the problem of a whole file: one of ``model.tables.rows.FILE_PROBLEMS``."""
+    """Show the problem of a whole file: one of ``model.tables.rows.FILE_PROBLEMS``. Raises KeyError for
+    others."""
     st.error(say("table_wrong") + " " + say(f"table_wrong_{problem}"))

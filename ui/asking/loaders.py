@@ -152,11 +152,20 @@ def list_entries() -> tuple[ModelEntry, ...]:
 
 
 def is_shipped(entry: ModelEntry) -> bool:
+    """Whether its folder is one of ``assets``.
+
+    >>> is_shipped(ModelEntry("transformer", ASSETS / "transformer", None, None))
+    True
+    """
     return isinstance(entry.path, Path) and entry.path.is_relative_to(ASSETS)
 
 
 def is_live(entry: ModelEntry) -> bool:
-    """Whether it is a ``model.TracedModel``, which has no files."""
+    """Whether it is a ``model.TracedModel``, which has no files.
+
+    >>> is_live(ModelEntry("package.module:factory", "package.module:factory", None, None))
+    True
+    """
     return isinstance(entry.path, str)
 
 

@@ -186,7 +186,12 @@ def _question(kind: str, seen: SentenceState) -> str:
 
 
 def option_label(kind: str, option: str) -> str:
-    """An option in plain text; all but tokens of the sentence are words of the language."""
+    """An option in plain text; all but tokens of the sentence are words of the language.
+
+    >>> with wording.spoken("en"):
+    ...     option_label("needed", "cross_attention 1·3")
+    'Decoder→encoder 1·3'
+    """
     if kind == "still":
         return say(f"class_{option}") if option in (YES, NO) else option
     name, _, place = option.rpartition(" ")

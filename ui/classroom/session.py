@@ -61,7 +61,8 @@ class Membership:
         return bool(self.key)
 
     def state(self) -> State:
-        """The state that this seat may know; asking counts as being present."""
+        """The state that this seat may know; asking counts as being present. Raises UnknownCodeError once the
+        classroom is over."""
         return loaders.classrooms().state_of(self.code, self.seat)
 
 
@@ -179,7 +180,11 @@ def _answers(host: str, port: int) -> bool:
 
 
 def is_only_here(address_: str) -> bool:
-    """Whether this address leads back to the machine that opens it, so that no phone can use it."""
+    """Whether this address leads back to the machine that opens it, so that no phone can use it.
+
+    >>> is_only_here("http://localhost:8501/"), is_only_here("http://192.168.0.7:8501/")
+    (True, False)
+    """
     return (urlsplit(address_).hostname or "") in ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 

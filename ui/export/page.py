@@ -168,7 +168,11 @@ def _correction(state: SentenceState, address: str) -> Iterable[str]:
 
 
 def marked(source: str, changes: Iterable[Change]) -> str:
-    """``source`` as HTML, each change in its place: the wrong text struck out, the right one after it."""
+    """``source`` as HTML, each change in its place: the wrong text struck out, the right one after it.
+
+    >>> marked("밥을 머거.", [Change(3, 5, 3, 5, "머거", "먹어")])
+    '밥을 <del>머거</del><ins>먹어</ins>.'
+    """
     pieces, done = [], 0
     for change in changes:
         pieces.append(escape(source[done : change.source_start]))

@@ -57,7 +57,7 @@ def part_that_fits(state: SentenceState) -> str:
 
 
 def count(state: SentenceState, part: str) -> int:
-    """How many weights ``part`` of the attention has, masked ones included."""
+    """How many weights ``part`` of the attention has, masked ones included; a kind has (L, H, Q, K)."""
     return sum(weights.size for *_, weights in _maps(state, part))
 
 
@@ -339,7 +339,8 @@ def _alive_maker(state: SentenceState) -> Callable[[], bytes]:
 
 
 def experiment(opened: View) -> Experiment | None:
-    """The figures and texts of the open view; None if it has no figures or lacks what they need."""
+    """The figures and texts of the open view; None if it has no figures or lacks what they need. Raises
+    EngineError where an answer that they show does not come."""
     made = opened.exported if opened.message is None else {}
     if not made:
         return None

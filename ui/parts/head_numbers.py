@@ -39,7 +39,7 @@ class ChosenNumber:
         return self.name in (WROTE, *INTERVENED)
 
     def of(self, kind: str) -> Mean | None:
-        """The numbers of one kind of attention; None if not measured."""
+        """The numbers (L, H) of one kind of attention; None if not measured."""
         if self.name == WROTE:
             return self.survey.written(kind, self.at)
         if self.name == LOSS:
@@ -70,6 +70,7 @@ class ChosenNumber:
 
     @property
     def unit(self) -> str:
+        """The word for nats, bits or a share."""
         return say(f"heads_unit_{'nats' if self.is_signed else 'bits' if self.name == BREADTH else 'share'}")
 
     @property

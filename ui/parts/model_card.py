@@ -141,7 +141,12 @@ def reliability_bins(evaluation: dict) -> pd.DataFrame:
 
 
 def were_asked_the_same(evaluations: list[dict | None]) -> bool:
-    """Whether these are several evaluations of the same sentences with the same errors."""
+    """Whether these are several evaluations of the same sentences with the same errors.
+
+    >>> one = {"file": "pairs.tsv", "seed": 1, "sentences": 500}
+    >>> were_asked_the_same([one, one]), were_asked_the_same([one, one | {"seed": 2}])
+    (True, False)
+    """
     asked = {
         None if each is None else tuple(each.get(name) for name in ("file", "seed", "sentences"))
         for each in evaluations

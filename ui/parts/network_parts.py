@@ -120,7 +120,11 @@ def shape(**sizes: int) -> str:
 
 
 def visible_text(text: str) -> str:
-    """The beginning of ``text``, invisible characters shown as signs."""
+    """The beginning of ``text``, invisible characters shown as signs.
+
+    >>> visible_text("밥\\u200b을")
+    '밥U+200B을'
+    """
     return "".join(each if each == " " else visible_token(each) for each in text[:LONGEST_TEXT])
 
 

@@ -86,7 +86,11 @@ class NumberTable:
         return np.array([[float(cell) for cell in row] for row in self.cells])
 
     def frame(self) -> pd.DataFrame:
-        """The table for an editor, columns named 1, 2 …; other text is an empty cell."""
+        """The table for an editor, columns named 1, 2 …; other text is an empty cell.
+
+        >>> NumberTable.parse("1,x").frame().isna().values.tolist()
+        [[False, True]]
+        """
         width = max(self.width, 1)
         rows = [[_as_number(cell) for cell in row] + [None] * (width - len(row)) for row in self.cells]
         return pd.DataFrame(rows, columns=[str(n + 1) for n in range(width)], dtype="Float64")
@@ -95,6 +99,9 @@ class NumberTable:
         """This table after ``edits``, the state of a Streamlit data editor that was given ``frame()``.
 
         Unchanged cells keep their text, numbers or not.
+
+        >>> NumberTable.parse("1,x").edited({"edited_rows": {0: {"1": 5}}}).text
+        '5,x'
         """
         width = max(self.width, 1)
         rows = [list(row) for row in self.cells]

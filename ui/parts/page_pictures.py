@@ -49,12 +49,16 @@ def batch() -> list[str]:
 
 
 def shortest(sentences: Sequence[str]) -> int:
-    """The number of the sentence with the most padding, from 0."""
+    """The number of the sentence with the most padding, from 0.
+
+    >>> shortest(["이제 집에 가요.", "네."])
+    1
+    """
     return min(range(len(sentences)), key=lambda number: len(sentences[number]))
 
 
 def masks(sentences: Sequence[str], number: int, theme: str) -> Pictures:
-    """The masks of sentence ``number`` of a batch: of its padding, of later tokens, of both."""
+    """The masks (Q, K) of sentence ``number`` of a batch: of its padding, of later tokens, of both."""
     sentence = sentences[number]
     padding = max(map(len, sentences)) - len(sentence)
     rows, columns = axes("decoder_attention", sentence, padding)
@@ -114,7 +118,11 @@ def source_tokens(sentence: str, padding: int) -> tuple[str, ...]:
 
 
 def axes(kind: str, sentence: str, padding: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(row tokens, column tokens) of a sentence that is written as it was read, with its padding."""
+    """(row tokens, column tokens) of a sentence that is written as it was read, with its padding.
+
+    >>> axes("decoder_attention", "네", padding=1)
+    (('네', '</s>', '∅'), ('<s>', '네', '∅'))
+    """
     read = source_tokens(sentence, padding)
     if kind != "decoder_attention":
         return read, read

@@ -64,7 +64,12 @@ class Decisions:
 
     def moved(self, before: str, after: str) -> Decisions:
         """The decisions about the text ``before`` that hold where it has become ``after``: those outside of
-        the stretch that was typed anew."""
+        the stretch that was typed anew.
+
+        >>> one = Decisions(None, frozenset({(3, 5)}), frozenset())
+        >>> one.moved("밥을 머거", "늘 밥을 머거").accepted
+        frozenset({(5, 7)})
+        """
         before, after = normalise(before), normalise(after)
         start = len(commonprefix([before, after]))
         end = len(before) - len(commonprefix([before[start:][::-1], after[start:][::-1]]))
@@ -372,7 +377,11 @@ MAX_CHARACTERS = 2_000  # of one text, on every page
 
 def within_limit(text: str) -> str:
     """The beginning of ``text`` that is read, composed: whole sentences of at most MAX_CHARACTERS, or whole
-    words."""
+    words.
+
+    >>> len(within_limit("가" * 3_000))
+    2000
+    """
     text = normalise(text)
     if len(text) <= MAX_CHARACTERS:
         return text

@@ -65,10 +65,12 @@ class SentenceState:
 
     @property
     def queries(self) -> tuple[str, ...]:
+        """(Q,) the tokens of the rows."""
         return self.trace.axes(self.kind)[0]
 
     @property
     def keys(self) -> tuple[str, ...]:
+        """(K,) the tokens of the columns."""
         return self.trace.axes(self.kind)[1]
 
     @property
@@ -180,7 +182,7 @@ class SentenceState:
 
     @property
     def asked_query(self) -> int:
-        """The query of the selected map at the character in question."""
+        """The query of the selected map at the character in question: a row of (Q, K), from 0."""
         return 0 if self.asked_change is None else asked_row(self.trace, self.kind, self.asked_change)
 
     @property
@@ -212,7 +214,7 @@ class SentenceState:
 
     @property
     def has_several_heads(self) -> bool:
-        """Whether this kind of attention has several heads."""
+        """Whether this kind of attention has several heads: (L, H) is not (1, 1)."""
         return self.trace.attention(self.kind).shape[:2] != (1, 1)
 
     @property
@@ -222,7 +224,8 @@ class SentenceState:
 
     @property
     def changed_columns(self) -> list[int]:
-        """The keys that the changes concern: source tokens, or target tokens that were read again."""
+        """The keys that the changes concern: source tokens, or target tokens that were read again. Numbers of
+        columns (K,)."""
         if self.kind == "decoder_attention":  # column j holds the token of row j - 1
             return [row + 1 for row in self.rows if row + 1 < len(self.keys)]
         return wording.changed_rows(self.changes, "encoder_attention", len(self.keys))

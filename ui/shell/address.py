@@ -122,7 +122,8 @@ def shared(*always: str) -> tuple[tuple[str, str], ...]:
 
 def adopt(settings: Iterable[tuple[str, str]]) -> None:
     """Take over the settings that another visitor ``shared``; the visitor's own stay. Unlike ``put`` it also
-    works in a fragment, so call it only where the visitor pressed something."""
+    works in a fragment, so call it only where the visitor pressed something. Raises no KeyError for an
+    undeclared name: a link of another version may hold one."""
     before = get("sentence")
     _replace(_with(settings))
     if get("sentence") != before:

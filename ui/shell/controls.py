@@ -50,7 +50,7 @@ def button(text: str, key: str, press: Callable[..., None], *arguments: object, 
 
 
 def explain(text: str, *formulas: str) -> None:
-    """The text of this key, below its formulas, one click away."""
+    """The text of this key, below its formulas, one click away. Raises KeyError for an unknown key."""
     with st.expander(say("explanation")):
         for formula in formulas:
             st.latex(formula)
@@ -76,14 +76,15 @@ def values(settings: Iterable[AnySetting]) -> dict[str, Any]:
 
 
 def place(setting: Ordinal, count: int) -> int | None:
-    """The chosen one of ``count`` things, from 0; None where none of them was."""
+    """The chosen one of ``count`` things, from 0; None where none of them was. Raises KeyError for an
+    unregistered setting."""
     found = setting.read(address.get(setting.name))
     return found if found is not None and found < count else None
 
 
 def choose_beside(setting: Choice, options: Iterable[str] | None = None) -> None:
     """The ``options`` of one setting, by default all, without its label, for a line of several beside a
-    picture."""
+    picture. Raises KeyError for an option without the text ``<name>_<option>``."""
     choose(
         setting.name,
         list(setting.options if options is None else options),
@@ -93,7 +94,8 @@ def choose_beside(setting: Choice, options: Iterable[str] | None = None) -> None
 
 
 def show(setting: Choice | Flag | Number) -> None:
-    """The control of one setting; the label of an option is the text ``<name>_<option>``."""
+    """The control of one setting; the label of an option is the text ``<name>_<option>``. Raises KeyError
+    where a text is missing."""
     match setting:
         case Choice(name):
             choose(name, list(setting.options), lambda option: say(f"{name}_{option}"))
@@ -130,7 +132,7 @@ WIDTH = 160  # pixels of a list beside its label
 
 def pick_place(setting: Ordinal, count: int, at: int, label_of: Callable[[int], str]) -> None:
     """One of ``count`` things in a row, from a list that opens beside its label; ``at`` is chosen at first.
-    Places count from 0."""
+    Places count from 0. Raises KeyError for an unregistered setting."""
     with line(width="content"):
         markup.paragraph(say(f"{setting.name}_label"), "label")
         places = [str(place + 1) for place in range(count)]
@@ -161,7 +163,7 @@ def slide(setting: Number) -> int:
 
 def slide_share(name: str, unchosen: float) -> float | None:
     """A slider for a share from 0 to 1 in steps of 0.05; returns None while it is at ``unchosen``, which is
-    marked."""
+    marked. Raises KeyError for an undeclared name."""
     unchosen, asked = round(unchosen, 2), address.get_share(name)
     chosen = unchosen if asked is None else asked  # a link may hold any share
     labels = {

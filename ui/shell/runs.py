@@ -44,7 +44,7 @@ class Turns:
     @contextmanager
     def taken(self, since: float) -> Iterator[None]:
         """Wait for a place, and hold it. Among those who wait, the one with the smallest ``since`` comes
-        next."""
+        next; it is in seconds of ``time.monotonic``."""
         self._take(self._texts, since)
         try:
             yield
@@ -70,8 +70,8 @@ class Turns:
         """Wait until no text waits. After _AHEAD texts the one that has waited here longest continues, so
         that none waits for ever.
 
-        ``since`` says from when on this one has waited. ``meanwhile`` is called now and then; if it raises,
-        the place is given up.
+        ``since`` says from when on this one has waited, in seconds of ``time.monotonic``. ``meanwhile`` is
+        called now and then; if it raises, the place is given up.
         """
         if not self.nobody_waits and self._give():
             self._take(self._pictures, since, meanwhile)
@@ -245,7 +245,8 @@ def drop_questions() -> None:
 
 
 def ask_rest() -> None:
-    """Ask the questions that this run left for later, if any, and run the page again."""
+    """Ask the questions that this run left for later, if any, and run the page again. Raises the errors of
+    the questions, such as EngineError."""
     question = st.session_state.get(_LATER)
     if question is None:
         return

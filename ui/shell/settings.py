@@ -28,7 +28,11 @@ class Example:
 
 @cache
 def load_examples() -> tuple[Example, ...]:
-    """All examples in the order in which they are offered."""
+    """All examples in the order in which they are offered.
+
+    >>> load_examples()[0].id
+    'tensification'
+    """
     return tuple(Example(**entry) for entry in json.loads(assets.EXAMPLES.read_text("utf-8")))
 
 
@@ -81,6 +85,11 @@ class Flag(Setting):
     default: ClassVar[str] = ""
 
     def read(self, text: str) -> bool:
+        """Whether ``text`` is "1"; any other is off.
+
+        >>> Flag("lecture").read("1"), Flag("lecture").read("yes")
+        (True, False)
+        """
         return text == "1"
 
 
@@ -98,6 +107,11 @@ class Number(Setting):
         return str(self.start)
 
     def read(self, text: str) -> int:
+        """The number; ``start`` for any other text, and for a number out of range.
+
+        >>> Number("positions", 2, 512, start=64).read("1000")
+        64
+        """
         return int(text) if is_number(text) and self.lowest <= int(text) <= self.highest else self.start
 
 
@@ -154,7 +168,11 @@ class Places(Setting):
         return ",".join(f"{start}-{end}" for start, end in sorted(spans))
 
     def history_step(self, text: str) -> int:
-        """How many there are: a press adds or takes one, and typing moves them only."""
+        """How many there are: a press adds or takes one, and typing moves them only.
+
+        >>> Places("rejected").history_step("3-5,9-9")
+        2
+        """
         return len(self.read(text))
 
 
@@ -217,12 +235,17 @@ def moved(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def steps() -> tuple[str, ...]:
-    """The settings whose changes are steps of the browser's history."""
+    """The settings whose changes are steps of the browser's history.
+
+    >>> "edit" in steps(), "lang" in steps()
+    (True, False)
+    """
     return tuple(name for name, setting in _settings.items() if setting.is_step)
 
 
 def step(name: str, value: str) -> str | int:
-    """The part of the setting's value whose change is a step of the browser's history."""
+    """The part of the setting's value whose change is a step of the browser's history. Raises KeyError for an
+    unregistered name."""
     return _settings[name].history_step(value)
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page
 
 from tests.browser.visit import wait_for
 
-# elements -> [left, top, right, bottom] of what is written in each, without spaces, or else of the element.
+# elements -> [left, top, right, bottom] of the text in each, without spaces, or else of the element.
 WRITTEN = """all => all.map(each => {
   const boxes = [], walk = document.createTreeWalker(each, NodeFilter.SHOW_TEXT);
   while (walk.nextNode())
@@ -51,7 +51,7 @@ class Box(NamedTuple):
 
 
 def boxes(page: Page, selector: str) -> list[Box]:
-    """Of all seen elements: what is written in each, or else the element itself."""
+    """The boxes of all visible elements: of the text in each, or else of the element itself."""
 
     def read() -> list[Box]:
         found = [Box(*each) for each in page.locator(selector).evaluate_all(WRITTEN)]
@@ -61,14 +61,14 @@ def boxes(page: Page, selector: str) -> list[Box]:
 
 
 def box(page: Page, place: str | Locator) -> Box:
-    """Of one element, whatever is written in it."""
+    """The box of one element, with or without text."""
     element = (page.locator(place) if isinstance(place, str) else place).first
     found = wait_for(page, element.bounding_box)  # None while it is drawn anew
     return Box(found["x"], found["y"], found["x"] + found["width"], found["y"] + found["height"])
 
 
 def outside(page: Page, *selectors: str) -> list[tuple[str, Box]]:
-    """Which elements are not wholly inside the window before anybody has scrolled."""
+    """Which elements are not wholly inside the window before any scrolling."""
     scrolled, window = page.locator(".stMain").evaluate("main => main.scrollTop"), page.viewport_size
     found = [(selector, box(page, selector)) for selector in selectors]
     return [

@@ -91,13 +91,13 @@ class Pages:
 
     def __init__(self, browser: Browser):
         self._browser = browser
-        # What Streamlit shows while a page is on its way moves, in each frame of the screen: a third of the
-        # processor's time that it takes to open one.
+        # Streamlit's placeholders move in each frame while a page loads: a third of the processor's time that
+        # it takes to open one.
         self._contexts = {
             colour: browser.new_context(color_scheme=colour, reduced_motion="reduce")
             for colour in ("light", "dark")
         }
-        for context in self._contexts.values():  # the line of welcome would lie over what tests press
+        for context in self._contexts.values():  # the line of welcome would lie over buttons
             context.add_init_script("try { localStorage.setItem('attentionWelcomed', '1') } catch {}")
         self._left: dict[str, list[Page]] = {colour: [] for colour in self._contexts}
 
@@ -161,7 +161,7 @@ def visitors(server: str, pages: Pages) -> Iterator[Callable[..., Page]]:
 
 
 def go(page: Page, address: str, width: int, height: int) -> Page:
-    page.bring_to_front()  # a browser gives little time to pages that nobody sees
+    page.bring_to_front()  # a browser gives little time to hidden pages
     page.set_viewport_size({"width": width, "height": height})
     page.context.clear_cookies()  # lecture mode and a class stay in a browser
     page.goto(address)
@@ -172,7 +172,7 @@ def go(page: Page, address: str, width: int, height: int) -> Page:
 
 @pytest.fixture
 def open_page(server, pages):
-    """Opens the app: ``open_page("?lang=en", width=390)``. The page remembers what it asked for outside.
+    """Opens the app: ``open_page("?lang=en", width=390)``. The page remembers its requests to other servers.
 
     An error in one of its scripts that nothing caught fails the test. ``late`` answers of the server wait
     where the test says so. The next address of a test is opened ``on`` the page of its last one: a further

@@ -83,7 +83,7 @@ class Page:
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": params}))
         while True:
             answer = json.loads(self._socket.recv(timeout=120))
-            if answer.get("id") == self._number:  # what else comes are events
+            if answer.get("id") == self._number:  # other messages are events
                 break
         assert answer["type"] == "success", answer
         return answer["result"]
@@ -93,7 +93,7 @@ class Page:
 def firefox(profile: Path, *, reaches_nothing: bool = False) -> Iterator[Page]:
     """A page of a browser with its own profile.
 
-    ``reaches_nothing``: all its requests go to an address where nobody answers.
+    ``reaches_nothing``: all its requests go to an address without a server.
     """
     profile.mkdir(parents=True, exist_ok=True)
     settings = QUIET | (NOWHERE if reaches_nothing else {})

@@ -1,4 +1,4 @@
-"""What becomes of a test whose browser is not there."""
+"""A test whose browser is missing is skipped, or fails on CI."""
 
 import os
 from typing import NoReturn

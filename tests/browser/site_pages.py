@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.visit import PATIENCE
 
-# A script: the corrected text of the site, without what was typed.
+# A script: the corrected text of the site, without the typed words.
 CORRECTED = """(() => {
   const line = document.getElementById("correction").shadowRoot.querySelector(".corrected").cloneNode(true);
   line.querySelectorAll("del, .offer, .sentence").forEach((part) => part.remove());
@@ -69,7 +69,7 @@ def static_host(folder: Path, *, isolated: bool = False) -> Iterator[str]:
 def visiting(
     browser: Browser, address: str = "about:blank", *, width: int = 1280, height: int = 900, **context
 ) -> Iterator[Page]:
-    """A page in a browser that has nothing in its cache. It remembers what it complained of and asked for.
+    """A page in a browser that has nothing in its cache. It remembers its complaints and requests.
 
     ``offline=True`` is a page without a network.
     """
@@ -91,7 +91,7 @@ def is_open(page: Page) -> None:
 
 
 def shows(page: Page, text: str) -> None:
-    """Wait until the correction of ``text`` and its heatmap stand there."""
+    """Wait until the correction of ``text`` and its heatmap are shown."""
     page.wait_for_function("(text) => document.documentElement.dataset.shown === text", arg=text)
     page.wait_for_function(
         "() => { const plot = document.querySelector('.heatmap .plot');"
@@ -100,7 +100,7 @@ def shows(page: Page, text: str) -> None:
 
 
 def corrected(page: Page) -> str:
-    """The corrected text, without what was typed."""
+    """The corrected text, without the typed words."""
     return page.locator("#correction").evaluate(
         """(place) => {
           const line = place.shadowRoot.querySelector(".corrected").cloneNode(true);
@@ -111,5 +111,5 @@ def corrected(page: Page) -> str:
 
 
 def answers(page: Page, texts: list) -> list[dict]:
-    """What the worker answers to texts, or to questions with decisions. Attention is there for up to nine."""
+    """The worker's answers to texts, or to questions with decisions; up to nine come with attention."""
     return page.evaluate(ASK, [{"text": each} if isinstance(each, str) else each for each in texts])

@@ -63,12 +63,12 @@ def sentence(corrector):
 
 @pytest.fixture(scope="module")
 def edit(sentence):
-    """What the views ask about: the first change."""
+    """The change that the views explain: the first."""
     return Edit(sentence.source, sentence.text, sentence.changes[0])
 
 
 def data_of(page: Page, name: str, read: str):
-    """What JavaScript says of the data ``d`` of the browser's figure ``name``."""
+    """The value of the JavaScript ``read`` over the data ``d`` of the figure ``name``."""
     return of_figure(page, figure(name), f"figure => {{ const d = figure._fullData; return {read}; }}")
 
 
@@ -82,8 +82,8 @@ def resize(page: Page, width: int, height: int) -> None:
 
 
 def expect_inside(page: Page, *selectors: str, beyond: int = 1) -> None:
-    """Nothing that is found is wider than the window, on a computer and on a phone; figures may end so many
-    pixels ``beyond`` it.
+    """No element is wider than the window, on a computer and on a phone; figures may end so many pixels
+    ``beyond`` it.
     """
     for width, height in SIZES[::-1]:
         resize(page, width, height)
@@ -114,14 +114,14 @@ def test_every_link_of_the_lesson_shows_its_picture_and_says_what_it_shows(open_
     expect(page.get_by_text(table(language)["explanation"], exact=True).first).to_be_visible()
     expect(page.locator("p.told").first).not_to_be_empty()
     expect(page.locator(".js-plotly-plot, .receipts li").first).to_be_visible()
-    # What was observed and what was changed are told apart.
+    # Observations and interventions are marked differently.
     changed = page.locator("p.told.intervened")
     expect(changed.first).to_be_visible() if "laboratory" in path else expect(changed).to_have_count(0)
 
 
 def test_the_change_is_pressed_and_other_heads_are_opened(open_at, sentence):
     """*Looked*: press the change, find the dark cell of its row, press other heads; and from a cell two steps
-    lead to the reasons: the cell of the main page is the one that the laboratory is asked about.
+    lead to the reasons: the laboratory explains the cell of the main page.
     """
     first = sentence.changes[0]
     page = open_at("", "heatmap", layer="4", head="1", kind="cross_attention")
@@ -182,7 +182,7 @@ def test_direct_logit_attribution(open_at, corrector, sentence):
 
 
 def test_logit_lens(open_at, corrector, sentence):
-    """*When*: what would be written at first, and from which sublayer on the answer."""
+    """*When*: the token written at first, and the sublayer from which on it is the answer."""
     decided, first = (
         logit_lens(corrector, sentence.source, sentence.text, sentence.changes),
         sentence.changes[0],

@@ -29,7 +29,7 @@ TOLD = ".stHtml .told"  # the sentence above a picture
 
 @pytest.fixture
 def come(server, browser):
-    """Opens the app in a browser of its own, with its own cookies.
+    """Opens the app in a separate browser, with its own cookies.
 
     An error in a script that nothing caught fails the test.
     """
@@ -54,7 +54,7 @@ def come(server, browser):
 
 @pytest.fixture
 def lesson(come) -> tuple[Page, list[Page]]:
-    """(the teacher, two phones): a class is open, everybody has joined, the teacher has typed a sentence."""
+    """(the teacher, two phones): both phones are in the class, where the teacher has typed a sentence."""
     teacher = come("classroom", 1366, 768)
     press(teacher, "class_open")
     code = teacher.locator(".class-code").inner_text().replace("-", "")
@@ -106,7 +106,7 @@ def test_a_lesson_in_three_browsers(lesson):
     expect(teacher.locator(".class-count")).to_contain_text("2명이 답했습니다")
     assert serious_violations(phones[0]) == []
 
-    press(teacher, "class_reveal_now")  # reveal: class, attention and what leaving out does, in one picture
+    press(teacher, "class_reveal_now")  # reveal: class, attention and ablation, in one picture
     for page in (teacher, *phones):
         expect(page.locator(figure("class_reveal"))).to_be_visible()
         settle(page)

@@ -1,4 +1,4 @@
-"""The minimum confidence in a real browser: by keyboard and by link, and what stands beside each change."""
+"""The minimum confidence in a real browser: by keyboard and by link, and its effect on each change."""
 
 from urllib.parse import urlencode
 

@@ -94,7 +94,7 @@ def test_what_was_typed_is_shown_as_it_is_with_its_spaces_direction_and_layout(o
     )
     assert lines and "line-through" not in lines
 
-    # A character that turns the direction of writing turns only what was typed.
+    # A character that turns the direction of writing turns only the typed text.
     text_area(page).fill("\u202e거러가요.")
     expect(page.locator(".corrected del")).to_contain_text(["거러"])
     settle(page)
@@ -155,7 +155,7 @@ def test_the_reason_stands_in_a_card_and_all_changes_are_listed_by_mouse_and_key
     expect_corrected(page, MISSPELT, MISSPELT)
     expect(listed).to_be_hidden()
     count.click()
-    expect(entries).to_have_count(2)  # what is not corrected now
+    expect(entries).to_have_count(2)  # the two uncorrected changes
     expect(page.locator(".correction .none")).to_have_count(0)  # nothing is left to undo
     page.locator(".correction .all").click()
     expect_corrected(page, MISSPELT, "며칠 뒤에 할 수 있어요.")
@@ -171,7 +171,7 @@ def test_an_own_word_stays_in_the_browser_and_is_left_alone_in_the_next_session(
     page.reload()
     expect_corrected(page, MISSPELT, "몇일 뒤에 할 수 있어요.")
     assert "몇일" not in page.url.replace(quote(MISSPELT), "")
-    toggle(page, "settings")  # a word that is typed there is kept when Escape closes them
+    toggle(page, "settings")  # a word typed into them is kept when Escape closes them
     own_words = page.get_by_role("textbox", name="그대로 둘 낱말")
     own_words.fill("")
     page.keyboard.press("Escape")
@@ -289,7 +289,7 @@ def test_neither_list_nor_card_lies_over_what_is_needed(open_page):
         assert box(page, ".correction .list").top >= box(page, ".correction .copy").bottom - 1
         for entry in page.locator(".correction .list li").all():
             marker, text = box(page, entry), box(page, entry.locator("bdi"))
-            assert abs(marker.top - text.top) < 6  # the number stands beside the first line
+            assert abs(marker.top - text.top) < 6  # the number is beside the first line
         page.keyboard.press("Escape")
         for word in changed_words(page).all():
             word.click()
@@ -352,7 +352,7 @@ def test_the_recurrent_network_corrects_shows_its_one_map_and_goes_along_to_othe
     expect_settings(page, model="seq2seq")
     expect_corrected(page, FIRST_EXAMPLE, correction.text)
     expect_heatmap(page, correction.trace.cross_attention[0, 0])
-    expect(page.locator(".st-key-map_choice")).to_have_count(0)  # there is nothing to choose
+    expect(page.locator(".st-key-map_choice")).to_have_count(0)  # only one map, so no choice
     expect(page.locator(".st-key-overview")).to_have_count(0)
     page.keyboard.press("Escape")
     pick(page, "pages", table("ko")["model_page"])

@@ -29,7 +29,7 @@ def page(browser):
 
 @pytest.fixture
 def show(page, tmp_path):
-    """Opens what ``explore`` made as a cell of a page; errors and requests fail the test."""
+    """Opens the output of ``explore`` as a cell of a page; errors and requests fail the test."""
     page.complaints.clear(), page.requests.clear()
 
     def open_cell(exploration, width: int = 1200) -> FrameLocator:
@@ -60,7 +60,7 @@ def choose(frame: FrameLocator | Locator, label: str, place: int) -> None:
 
 
 def redrawn(frame: FrameLocator) -> None:
-    """Return once each figure has drawn what it was asked for last."""
+    """Return once each figure has drawn its last request."""
     frame.locator("body").evaluate(
         """async () => {
           const behind = (root) => root.plot && root.dataset.drawn !== String(root.plot.turn);

@@ -41,14 +41,14 @@ DRAWN_FOR_THE_WINDOW = """() => {
 
 @pytest.fixture(scope="module")
 def visitor(browser):
-    """A page without a network. It remembers what it complained of and asked for since the last file."""
+    """A page without a network. It remembers its complaints and requests since the last file."""
     with visiting(browser, offline=True) as page:
         yield page
 
 
 @pytest.fixture
 def open_file(visitor, tmp_path):
-    """Writes a state's file and opens it where there is no network: ``open_file(state, width=390)``."""
+    """Writes a state's file and opens it without a network: ``open_file(state, width=390)``."""
 
     def open_state(state: SentenceState, language: str = "ko", width: int = 1280, experiment=None) -> Page:
         choices = Choices(ADDRESS, VALUES, experiment=experiment)
@@ -64,7 +64,7 @@ def open_file(visitor, tmp_path):
 
 
 def assert_quiet(page: Page) -> None:
-    """Nothing was asked for but the file itself and what it holds, and nothing went wrong."""
+    """The page requested nothing but the file itself and its contents, and nothing went wrong."""
     inside = ("data:", "blob:")
     assert [Path(url).suffix for url in page.requests if not url.startswith(inside)] == [".html"]
     assert page.complaints == []

@@ -1,4 +1,4 @@
-"""Figures as a browser shows them: what can be pressed, in both themes, and taken along."""
+"""Figures as a browser shows them: their clickable parts, both themes, and saved pictures."""
 
 from urllib.parse import urlencode
 

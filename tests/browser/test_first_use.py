@@ -1,6 +1,4 @@
-"""The first use of a view on a server imports no library and starts no process: what it needs is there before
-anybody asks.
-"""
+"""The first use of a view on a server imports no library and starts no process: both are ready before."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A first visit: the welcome and the tour, and what can be copied; the switch between light and dark."""
+"""A first visit: the welcome and the tour, and texts to copy; the switch between light and dark."""
 
 from urllib.parse import parse_qs
 
@@ -11,7 +11,7 @@ from ui.components.widgets import STOPS
 from ui.wording import table
 
 KO = table("ko")
-# Whether a part's upper edge is seen: what lies there, in the middle, is the part itself or in it.
+# Whether a part's upper edge is seen: the topmost element there, in the middle, is the part itself or in it.
 LIES_ON_TOP = """(place) => {
   const part = document.querySelector(place), { left, top, width } = part.getBoundingClientRect();
   return document.elementsFromPoint(left + width / 2, top + 4)
@@ -32,7 +32,7 @@ def elsewhere(pages):
 
 @pytest.fixture
 def stranger(server, elsewhere):
-    """Opens the app for somebody who has never been here."""
+    """Opens the app for a first visitor."""
     page = elsewhere
 
     def open_at(width: int = 1366, height: int = 768) -> Page:
@@ -60,7 +60,7 @@ def test_a_tour_leads_through_the_page_and_never_comes_again(stranger, width, he
         expect(panel).to_contain_text(f"{number} / {len(STOPS)}")
         at = box(page, panel)
         assert at.left >= 0 and at.right <= width and at.bottom <= height
-        # What is explained is scrolled to.
+        # The explained part is scrolled to.
         wait_until(page, lambda place=place: page.evaluate(LIES_ON_TOP, place), True)
         panel.locator(".strong").click()
     expect(panel).to_have_count(0)

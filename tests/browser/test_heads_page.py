@@ -22,7 +22,7 @@ KO = table("ko")
 
 
 def places(page: Page) -> list[Box]:
-    """Where the map and the table stand."""
+    """The boxes of the map and the table."""
     return [box(page, figure("heads_map")), box(page, page.get_by_test_id("stDataFrame"))]
 
 
@@ -30,7 +30,7 @@ def test_a_square_opens_its_head_and_a_visitors_own_file_is_surveyed_while_one_l
     page = open_page("heads", width=1366, height=768)
     click(page, place_of_head(page, "heads_map", "cross_attention", 0, 2))
     expect(page.locator("h1")).to_have_text(KO["product"])
-    expect_settings(page, layer="1", head="3", kind=None)  # None: what the page begins with
+    expect_settings(page, layer="1", head="3", kind=None)  # None: the page's default
     expect(page.get_by_role("textbox").first).not_to_have_value(re.compile("^$|학꾜에서 국쑤를 머꼬"))
     page.go_back()
     expect(page.locator("h1")).to_have_text(KO["heads_page"])

@@ -1,4 +1,4 @@
-"""The main page by keyboard: what is reached, in which order, and what is said of it."""
+"""The main page by keyboard: which elements are reached, in which order, and their labels."""
 
 import re
 

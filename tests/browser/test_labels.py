@@ -1,4 +1,4 @@
-"""What is written in and around figures: apart, whole, under no toolbar, on pages of every size."""
+"""Texts in and around figures: apart, whole, under no toolbar, on pages of every size."""
 
 from urllib.parse import urlencode
 
@@ -32,7 +32,7 @@ def ticks(name: str) -> str:
     return f"{figure(name)} .xtick text"
 
 
-# A page of ``look`` stays open for the next tests, so those of one address stand together.
+# A page of ``look`` stays open for the next tests, so those of one address are grouped.
 HEADS, WITHOUT = "heads?lecture=1&lang={}", f"{LABORATORY}without&lecture=1&edit=1&lang={{}}"
 PLAIN, LESSON = "?edit=1&order={}", "?edit=1&lecture=1&order={}"
 ORDERED = f"{LESSON.format('entropy')}&view=edits"
@@ -52,7 +52,7 @@ def test_the_names_of_roles_and_of_the_curves_without_heads_are_whole(look, size
         assert name.right <= rows.right + 2
     names = sorted(boxes(page, annotations("heads_pruning")), key=lambda each: each.top)
     panels = sorted(boxes(page, f"{curves} .nsewdrag"), key=lambda each: each.top)
-    above = [panels[0].top - 100, panels[0].bottom]  # the ends of what stands above each name
+    above = [panels[0].top - 100, panels[0].bottom]  # the lower ends of the parts above each name
     for name, panel, end in zip(names, panels, above, strict=True):
         assert end - 2 <= name.top and name.bottom <= panel.top + 2
         assert panel.height > 0.07 * size[1]  # a curve is seen, and not only a line
@@ -209,5 +209,5 @@ def test_no_button_lies_over_the_key_of_all_heads_where_nothing_hovers(open_page
     page.wait_for_selector(".key.corner", state="attached")
     settle(page)
     assert page.evaluate("matchMedia('(hover: none)').matches")
-    (key,) = boxes(page, ".key.corner")  # it has no height of its own
+    (key,) = boxes(page, ".key.corner")  # the element itself has no height
     assert key.bottom <= min(each.top for each in boxes(page, f"{figure('overview')} .modebar-btn text"))

@@ -1,4 +1,4 @@
-"""What the last row sees: lecture mode fills the screen of a projector, and nothing is small."""
+"""The view from the last row: lecture mode fills the screen of a projector, and nothing is small."""
 
 import re
 from pathlib import Path
@@ -45,7 +45,7 @@ MARK_IN_A_CELL = re.compile(r"</?\w+>|<\?>")
 
 
 def too_small(page: Page, width: int) -> list:
-    """[size, text] of what is seen and smaller than the limit, in shadow trees and drawings, too."""
+    """[size, text] of visible texts smaller than the limit, in shadow trees and drawings, too."""
     found = page.evaluate(EVERY_TEXT, LEAST_TYPE / 1920 * width - 0.05)
     return [[size, text] for size, text in found if not MARK_IN_A_CELL.fullmatch(text)]
 

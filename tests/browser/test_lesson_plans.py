@@ -1,5 +1,5 @@
-"""Walks through every step of every lesson plan, in both languages: what the plan asks to press is there, and
-what it says is shown.
+"""Walks through every step of every lesson plan, in both languages: the plan's buttons exist, and its texts
+are shown.
 """
 
 import re
@@ -42,13 +42,13 @@ def test_the_page_shows_what_the_plan_says(open_page, facts, corrector, language
 
 
 def see(page: Page, before: str, step: PlanStep) -> None:
-    """Wait until the page has shown, before the step or after it, what the step says."""
+    """Wait until the page has shown, before the step or after it, the texts of the step."""
     told = {*step.shows, *WEIGHT.findall(step.parts.get("see", ""))}
     wait_until(page, lambda: {text for text in told if text not in before + words(page)}, set())
 
 
 def do(page: Page, step: PlanStep) -> None:
-    """Do what the step asks for."""
+    """Press the buttons of the step."""
     pressed = PRESSED.findall(step.parts["do"])
     if settings(page).get("view") == "predict":  # a plan's first step opens it, too, and does without
         page.locator(".st-key-control_marks button").nth(2).click()
@@ -67,7 +67,7 @@ def do(page: Page, step: PlanStep) -> None:
 
 
 def words(page: Page) -> str:
-    """All that a page shows, in its figures and in what has a style of its own, too."""
+    """All texts of a page, in its figures and in shadow trees, too."""
     said = page.locator("body").inner_text()
     said += " ".join(page.locator(".js-plotly-plot svg text, .lines text").all_text_contents())
     return said + " ".join(page.locator(".correction, .lines .told, .steps").all_inner_texts())

@@ -1,4 +1,4 @@
-"""The drawing of the lines, in a page of its own that is opened from a file: it needs neither Streamlit nor a
+"""The drawing of the lines, in a separate page that is opened from a file: it needs neither Streamlit nor a
 server.
 """
 

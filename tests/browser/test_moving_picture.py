@@ -1,4 +1,4 @@
-"""The READMEs' moving picture: what a person sees in each of its steps."""
+"""The READMEs' moving picture: the texts seen in each of its steps."""
 
 import importlib.util
 import sys
@@ -20,7 +20,7 @@ def test_a_sentence_is_typed_and_mended_and_its_mend_goes_with_a_head(
     seen, lasted = [], []
 
     class Watched(script.Film):
-        """Keeps what is read in place of pictures."""
+        """Keeps the texts of the page in place of pictures."""
 
         def take(self, duration):
             area = self.page.locator(".st-key-live_text textarea")

@@ -64,7 +64,7 @@ def in_both_languages(open_typed, *arguments: int):
 
 
 def hidden_inside(page: Page, *places: str) -> list[str]:
-    """Which of ``places`` show a part of what they hold only when they are scrolled."""
+    """Which of ``places`` show a part of their contents only when they are scrolled."""
     rolls = "e => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1"
     return [place for place in places if page.locator(place).evaluate(rolls)]
 
@@ -80,7 +80,7 @@ def cell_size(page: Page) -> float:
 
 
 def controls_before_the_first_picture(page: Page) -> list[str]:
-    """The names of the visible controls that stand before it in the document, those inside of components
+    """The names of the visible controls before it in the document, those inside of components
     included.
     """
     return page.evaluate(
@@ -227,7 +227,7 @@ def test_nothing_that_a_click_or_one_more_character_causes_moves_the_picture(
     expect_still("opening the explanation")
 
 
-# Notes until ``seen`` is asked for: all upper edges that these parts had, from picture to picture of the
+# Notes until ``seen`` is read: all upper edges that these parts had, from picture to picture of the
 # screen.
 WATCH = """places => {
   const found = places.map(() => new Set());
@@ -256,7 +256,7 @@ def test_another_view_moves_nothing_in_the_window_while_it_comes(open_page):
 
 
 def place_of_pictures(seen: dict, width: int) -> list:
-    """Without the size of a cell; on a phone nothing stands beside the map, and it is as high as its rows."""
+    """Without the size of a cell; on a phone the map has no neighbour, and is as high as its rows."""
     return [seen["heatmap"][:3]] if width < 400 else [seen["heatmap"], seen["overview"]]
 
 

@@ -1,4 +1,4 @@
-"""The pages beside the main one: their pictures stand in the first screen, and what they say can be read."""
+"""The pages beside the main one: their pictures are in the first screen, and their texts can be read."""
 
 from urllib.parse import urlencode
 
@@ -161,5 +161,5 @@ def test_the_control_for_files_speaks_the_visitors_language_and_refuses_files(op
     control.locator("input").set_input_files({"name": "a.exe", "mimeType": "", "buffer": b"x"})
     expect(invalid).to_be_visible()
     wait_for(page, lambda: control.evaluate(said), lambda text: refused in text)
-    expect(found.first).to_be_hidden()  # what an earlier file gave
+    expect(found.first).to_be_hidden()  # the result of an earlier file
     expect(control.locator("[role=alert]")).to_have_css("visibility", "hidden")  # English alone

@@ -1,4 +1,4 @@
-"""A model of somebody else's: typed into, drawn, and chosen by default."""
+"""A visitor's own model: typed into, drawn, and chosen by default."""
 
 import pytest
 from playwright.sync_api import expect

@@ -36,7 +36,7 @@ WIDER = """() => [document.documentElement, document.querySelector(".stMain")]
 
 
 def faults(page: Page) -> dict:
-    """What a reader without eyes, or with a phone, would stumble over."""
+    """Faults that would stop a blind reader, or one with a phone."""
     return {
         "without a table": pictures_without_a_table(page),
         "axe": serious_violations(page),
@@ -59,7 +59,7 @@ def expect_no_faults(page: Page, name: str, looks: Iterator[tuple[str, int]]) ->
     """In the next of ``looks``. In the other width the page fits, too."""
     colour, width = next(looks)
     page.emulate_media(color_scheme=colour)
-    expect(page.locator("html")).to_have_css("color-scheme", colour)  # for what opens over the page
+    expect(page.locator("html")).to_have_css("color-scheme", colour)  # for panels over the page
     show_at(page, width)
     assert faults(page) == NO_FAULTS, (name, colour, width)
     show_at(page, 1280 + 390 - width)

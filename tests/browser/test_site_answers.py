@@ -1,6 +1,6 @@
 """The corrections of ``deploy/site`` are those of Python, and so are its figures.
 
-Asked in the browser, where they are used.
+They are computed in the browser, where they are used.
 """
 
 import json
@@ -38,7 +38,7 @@ COMPOSED, HOSTILE, LONGEST = 60, 24, 300
 
 
 def composed(count: int, seed: int) -> list[str]:
-    """Sentences that nobody has written before, with errors such as people make."""
+    """Newly composed sentences, with errors such as people make."""
     rng = random.Random(seed)
     right = [everyday_sentence(rng) if i % 2 else right_sentence(rng, 12 + i % 40) for i in range(count)]
     return [make_pair(text, rng).wrong for text in right]
@@ -62,7 +62,7 @@ TEXTS = {
         "머리에 또아리를 얹고 개가 짖어된다.",  # known mistakes
         "뒷풀이에 케잌을 가져왔다. 궤념치 마세요. 가동율이 높다.",
         "dkssud 밥을 머거요",  # the English layout
-        "* 않된다 {두 쪽}를 ㅋㅋ www.안되요.한국",  # anchors, and what is no prose
+        "* 않된다 {두 쪽}를 ㅋㅋ www.안되요.한국",  # anchors, and signs that are no prose
         "😀 안되요 𝒳 머거요 👨‍👩‍👧",  # characters of two units
         "좋아요 좋아요 좋아요 안되요",
         "나는 " * 80,  # longer than the network reads
@@ -106,7 +106,7 @@ APART = 0.02  # of two confidences, since rounding may decide a question of a tr
 
 
 def told(found: Correction) -> tuple[str, list[tuple], list[float]]:
-    """The text of a correction, each change with what is told of it, and their confidences."""
+    """The text of a correction, each change with its description, and their confidences."""
     changes, sure = [], []
     for sentence in found.sentences:
         target, made = apply_changes(sentence.source, sentence.proposed), places(sentence.changes)
@@ -176,7 +176,7 @@ def test_a_decision_is_kept(asked, light):
 
 
 def evaluated(browser, scripts: tuple[str, ...], code: str, given: object) -> Any:
-    """What a function of JavaScript returns in a page with these scripts of the site, each as site_NAME."""
+    """The value of a JavaScript function in a page with these scripts of the site, each as site_NAME."""
     page = browser.new_page()
     page.add_script_tag(content="".join(bundled(f"{name}.js", f"site_{name}") for name in scripts))
     found = page.evaluate(code, given)
@@ -185,7 +185,7 @@ def evaluated(browser, scripts: tuple[str, ...], code: str, given: object) -> An
 
 
 def test_a_change_of_two_readings_that_touches_none_of_its_parts(browser):
-    """The syllable that goes stands twice, and the second reading leaves out the other one."""
+    """The syllable that goes occurs twice, and the second reading leaves out the other one."""
     source, once, twice = "먹던지 말던지 알아라라.", "먹든지 말든지 알아라라.", "먹든지 말든지 알아라."
     found = evaluated(
         browser,
@@ -284,7 +284,7 @@ def test_drafts_settle_as_in_python(browser):
 def differences(one, other, path: str = ""):
     """Where two JSON values differ, numbers by more than rounding.
 
-    What the browser fills in at drawing is left out.
+    Values that the browser fills in at drawing are left out.
     """
     if isinstance(one, dict) and isinstance(other, dict):
         for name in (one.keys() | other.keys()) - {"weights", "values", "cross", "self", "revision"}:
@@ -349,7 +349,7 @@ FIGURED = (
 
 @pytest.mark.parametrize("width", [342, 760])
 def test_the_figures_are_those_of_python(drawing, light, width):
-    """What the figures say is equal; where they are laid out in pixels, it is compared as it is drawn."""
+    """The data of the figures are equal; layouts in pixels are compared as they are drawn."""
     say = lambda key, /, **values: table("ko")[key].format(**values)
     template = figures.template(say, light.correct("밥을 머거요.").trace, "light", light.config.d_model)
     traces = [light.correct(text).sentences[0].trace for text in FIGURED]

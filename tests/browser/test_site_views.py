@@ -1,4 +1,4 @@
-"""What the site's further views show is what Python computes and draws: the network asked again, and the
+"""The site's further views show the numbers and figures of Python: further passes of the network, and the
 figures of ``viz``.
 """
 
@@ -106,7 +106,7 @@ def drawing(browser, light):
         "() => { shared.shareSaid = (share) =>"
         " shared.percent((key, { share }) => `${key} ${share}`, share); }"
     )
-    # What JSON lacks: functions of row and column, typed arrays, minus infinity.
+    # Values that JSON lacks: functions of row and column, typed arrays, minus infinity.
     revive = """([name, given]) => {
       const revived = (value) => {
         if (value === "-Infinity") return -Infinity;

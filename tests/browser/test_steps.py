@@ -57,7 +57,7 @@ def answer(page: Page, data: dict) -> None:
 
 @pytest.fixture
 def show(browser, tmp_path):
-    """Opens the player in a page of its own without Streamlit, with a clock that the test moves."""
+    """Opens the player in a page without Streamlit, with a clock that the test moves."""
     with ExitStack() as after:
 
         def open_with(data: dict, *, frozen: bool = True, **options) -> Page:

@@ -1,6 +1,6 @@
 """A choice is never lost: steps back, answers that come late, and the link to the state of the screen.
 
-Links that somebody else has written.
+Links that a stranger has written.
 """
 
 from urllib.parse import urlencode

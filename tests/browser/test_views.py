@@ -33,7 +33,7 @@ KO = table("ko")
 
 
 def written(probability: float) -> str:
-    """As the player writes it: what is almost 0 or 1 is not said to be."""
+    """As the player writes it: a number almost 0 or 1 is not rounded to it."""
     text = f"{probability:.3f}"
     ends = {"0.000": "<0.001", "1.000": ">0.999"}
     return f"{ends[text]} ({log_odds(probability)})" if text in ends else text

@@ -23,11 +23,11 @@ def note_elsewhere(page: Page, url: str, server: str) -> None:
         page.requested_elsewhere.append(url)
 
 
-# Whether the model is ready, no script runs, and the browser has drawn what the last one sent, all of it for
-# some milliseconds and frames: a run may end with the message that the model is on its way, what was pressed
-# in the text ends a run of it and begins one of the page, and a window that has got another size tells its
-# figures in the next frame. Each figure counts how often it was asked to draw; ``drawn`` says which of these
-# it has finished, and ``drawnFor`` begins with the width that it was drawn for.
+# Whether the model is ready, no script runs, and the browser has drawn the last one's output, all of it for
+# some milliseconds and frames: a run may end with the message that the model is on its way, a press in the
+# text ends a run of it and begins one of the page, and a resized window reaches its figures in the next
+# frame. Each figure counts its requests to draw; ``drawn`` is the number of the last one finished, and
+# ``drawnFor`` begins with the width that it was drawn for.
 RESTS = """() => {
   const app = document.querySelector('[data-testid="stApp"]');
   const rests = app?.dataset.testScriptState === "notRunning"
@@ -47,17 +47,17 @@ RESTS = """() => {
 def settle(page: Page) -> None:
     """Wait until the page rests.
 
-    Asked in each frame by the page itself: ``expect`` asks once a second, and describes the whole page to
-    Playwright each time that it was asked in vain.
+    The page itself checks in each frame: ``expect`` checks once a second, and describes the whole page to
+    Playwright after each check in vain.
     """
     page.evaluate("window.rested = null")
     page.wait_for_function(RESTS)
 
 
 def wait_for(page: Page, read: Callable[[], Found], holds: Callable[[Found], object] = bool) -> Found:
-    """What ``read`` returns once it ``holds``: for what may be drawn anew in this moment, or come late.
+    """The value of ``read`` once it ``holds``: for parts that may be drawn anew in this moment, or come late.
 
-    Fails with what it returned last.
+    Fails with the last value.
     """
     deadline = time.monotonic() + PATIENCE / 1000
     while not holds(found := read()) and time.monotonic() < deadline:
@@ -72,22 +72,22 @@ def wait_until(page: Page, read: Callable[[], object], wanted: object) -> None:
 
 
 def settings(page: Page) -> dict[str, str]:
-    """What the address bar says about the view."""
+    """The settings of the view in the address bar."""
     return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
 
 
 def expect_settings(page: Page, **wanted: str | None) -> None:
-    """Wait until the address bar says so, and the page has been drawn anew; None for what is not in it."""
+    """Wait until the address bar says so, and the page has been drawn anew; None for absent settings."""
     wait_until(page, lambda: {name: settings(page).get(name) for name in wanted}, wanted)
     settle(page)
 
 
 class LateAnswers:
-    """Stands between a page and the server; what the server says waits from ``hold`` to ``release``."""
+    """A relay between a page and the server; the server's messages wait from ``hold`` to ``release``."""
 
     def __init__(self):
-        self.asked: list[BackMsg] = []  # all that the page has said
-        self.answered: list[ForwardMsg] = []  # all that the server has said
+        self.asked: list[BackMsg] = []  # all messages of the page
+        self.answered: list[ForwardMsg] = []  # all messages of the server
         self._held: list | None = None
         self._text = ""  # the part of the page with the text
 
@@ -139,7 +139,7 @@ class LateAnswers:
             self._held.append(message)
 
 
-# Of elements that hold text: the words of Hangul that stand in two lines.
+# Of elements that hold text: the words of Hangul that break into two lines.
 BROKEN_WORDS = """holders => holders.filter(each => each.getBoundingClientRect().width > 2)
     .flatMap(holder => {
   const found = [];
@@ -157,7 +157,7 @@ BROKEN_WORDS = """holders => holders.filter(each => each.getBoundingClientRect()
 
 def serious_violations(page: Page) -> list[tuple[str, list[str]]]:
     """Of the rules for accessible pages: their names, and the elements that break them."""
-    # What is right is not listed: that takes half the time. Half of the rest would go into reading the script
+    # Passed rules are not listed: that takes half the time. Half of the rest would go into reading the script
     # again.
     script = "" if page.evaluate("'axe' in window") else AXE_SCRIPT
     found = Axe(script).run(page, options={"resultTypes": ["violations"]})
@@ -227,17 +227,17 @@ def toggle(page: Page, popover: str) -> None:
 
 
 def changed_words(page: Page) -> Locator:
-    """The buttons of the corrected text that stand for what was changed."""
+    """The buttons of the corrected text for changes made."""
     return page.locator(".corrected .change")
 
 
 def offered_words(page: Page) -> Locator:
-    """The buttons of the corrected text that stand for what the network was not sure enough of."""
+    """The buttons of the corrected text for changes of which the network was not sure enough."""
     return page.locator(".corrected .offer")
 
 
 def expect_corrected(page: Page, typed: str, corrected: str) -> None:
-    """Wait until the corrected text shows both what was typed and what stands now."""
+    """Wait until the corrected text shows both the typed and the corrected words."""
 
     def read() -> list[str]:
         return page.locator(".corrected").evaluate_all(
@@ -260,8 +260,8 @@ def figure(name: str) -> str:
 
 
 def of_figure(page: Page, place: str, read: str, given: Any = None) -> Any:
-    """What JavaScript says of a figure at a selector and ``given``, once the figure is drawn."""
-    # Found and read at one moment: while a page changes, a figure may be gone again right after it was seen.
+    """The value of the JavaScript ``read`` over a figure at a selector and ``given``, once it is drawn."""
+    # Read at the same moment: while a page changes, a figure may be gone again right after it was seen.
     found = page.wait_for_function(
         f"""([place, given]) => {{
           const figure = document.querySelector(place);
@@ -312,7 +312,7 @@ def place_of(page: Page, x: float, y: float, name: str) -> tuple[float, float]:
 
 
 def click(page: Page, place: tuple[float, float]) -> None:
-    """A figure learns what is below the mouse from its moving, and may take a moment for that."""
+    """A figure learns the mouse's place from its moving, and may take a moment for that."""
     page.mouse.move(place[0] - 3, place[1] - 3)
     page.mouse.move(*place)
     page.locator(".hoverlayer .hovertext, .hoverlayer g").first.wait_for(state="attached")

@@ -1,4 +1,4 @@
-"""What the tests of several rooms share: one tiny network with seeded weights, never a trained one."""
+"""Fixtures for the tests of several rooms: one tiny network with seeded weights, never a trained one."""
 
 import gc
 import os
@@ -29,8 +29,8 @@ SEED, END_BIAS = 2, 4.0
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """In several processes (``pytest -n 2``) the tests of a file stay together and make its fixtures once; so
-    do all that need the built site, and all that ask who wrote an answer. Those that need a browser take
-    longest, so they begin first, in each process with a server of its own: all in one, they would go on alone
+    do all that need the built site, and all on the attribution of an answer. Those that need a browser take
+    longest, so they begin first, in each process with its own server: all in one, they would go on alone
     for minutes after the others have ended. The order is that of the folders.
     """
     # `--dist loadgroup` cannot say this: xdist 3.8 writes the group into item._nodeid, which pytest 9.2 does
@@ -51,7 +51,7 @@ def pytest_xdist_make_scheduler(config, log):
 def little_garbage_to_look_for():
     """Streamlit collects garbage after each run of a script, Keras with each new network.
 
-    What the files before this one have left is not searched again: TensorFlow alone is half a million
+    Objects left by the files before this one are not searched again: TensorFlow alone is half a million
     objects, and this saves a seventh of the time of tests/model and tests/ui.
     """
     gc.freeze()

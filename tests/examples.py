@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def examples(path: Path) -> Iterator[tuple[str, str, str]]:
-    """(section, text, what becomes of it) of each line; a line without an arrow stays as it is.
+    """(section, text, result) of each line; a line without an arrow stays as it is.
 
     A section begins with its name in brackets, ``[liaison]``. Lines with ``# `` are comments.
     """

@@ -1,4 +1,4 @@
-"""Texts that nobody types in good faith, the same ones for the same seed."""
+"""Texts that are not typed in good faith, the same ones for the same seed."""
 
 import random
 import sys
@@ -58,7 +58,7 @@ def mixture(parts: str | tuple[str, ...]) -> Callable[[random.Random], str]:
 
 
 def syllables(rng: random.Random) -> str:
-    """Hangul syllables that stand beside each other in no word."""
+    """Hangul syllables that are neighbours in no word."""
     return "".join(chr(rng.randint(0xAC00, 0xD7A3)) for _ in range(rng.randint(1, LONGEST)))
 
 

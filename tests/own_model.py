@@ -1,4 +1,4 @@
-"""Tiny models of somebody else's, in NumPy alone: what ATTENTION_MODEL names in the tests.
+"""Tiny models for ATTENTION_MODEL in the tests, in NumPy alone.
 
 They know three words, read pieces of two characters, and have other layers and heads in each kind of
 attention.

@@ -23,16 +23,14 @@ MASKED_LOGIT = np.float32(-1e9)
 
 
 class Memory(NamedTuple):
-    """What the decoder needs of source sentences."""
+    """The encoder's output for source sentences, and its mask."""
 
     states: np.ndarray  # (B, S, D)
     mask: np.ndarray  # (B, 1, 1, S) bool, True at real tokens
 
 
 class _Scope(NamedTuple):
-    """One attention of a block, in the names under which weights are stored, and what its queries may look
-    at.
-    """
+    """One attention of a block, in the names under which weights are stored, its keys and mask."""
 
     kind: str  # one of ATTENTION_KINDS
     layer: str
@@ -45,8 +43,8 @@ class PlainTransformer:
     """The two halves of a pass, ``encode`` and ``decode``, under at most one intervention for all rows.
 
     ``weights``: float arrays by path, such as ``transformer/encoder_1/self_attention/query/kernel``.
-    ``features``: the tokenizer's, (ids, 4). ``instead``: what some heads and feed-forward networks put out at
-    all positions, in place of what they compute. With complex numbers as ``dtype`` it has derivatives by
+    ``features``: the tokenizer's, (ids, 4). ``instead``: outputs of some heads and feed-forward networks at
+    all positions, in place of the computed ones. With complex numbers as ``dtype`` it has derivatives by
     complex steps, and float64 precision.
     """
 

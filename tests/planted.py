@@ -1,10 +1,10 @@
-"""A Transformer with weights written by hand, so that what every head does is known.
+"""A Transformer with weights written by hand, so that the function of every head is known.
 
 It copies, and writes 먹 for 머 where 거 follows: the coda of 먹 had moved to the next syllable. Three things
 are planted, nothing else does anything:
 
-* ``COPY``, a head of cross-attention: row t looks at source position t and writes what stands there.
-* ``CODA``, a head of cross-attention: row t looks at source position t + 1; if 거 stands there, it speaks
+* ``COPY``, a head of cross-attention: row t looks at source position t and copies its token.
+* ``CODA``, a head of cross-attention: row t looks at source position t + 1; if it holds 거, it speaks
   for 먹 and against 머.
 * ``DECOY``, a head of cross-attention that looks where CODA looks, and writes nothing.
 
@@ -13,7 +13,7 @@ Each of the other heads looks at its own place or at all places alike, and write
 On request a feed-forward network writes, too: that of layer 2 sees that 먹 is about to be written, and speaks
 for it.
 
-Or a circuit of three parts stands in the place of ``CODA``: ``MARK``, a head of the encoder, looks at the
+Or a circuit of three parts takes the place of ``CODA``: ``MARK``, a head of the encoder, looks at the
 next character and marks its own place where that is 거; ``CARRY``, a head of cross-attention, carries the
 mark to the row of the same place; ``WRITER``, a feed-forward network, speaks for 먹 and against 머 where it
 sees the mark. If one of the three is missing, the others do nothing.
@@ -48,7 +48,7 @@ _MARKED, _CARRIED = (
     WIDTH - 12,
     WIDTH - 10,
 )  # dimensions of the encoder's and the decoder's stream for the mark
-_TURNING = 8  # pairs of dimensions by which positions are told apart
+_TURNING = 8  # pairs of dimensions that tell positions apart
 _SHARP = 40.0  # logits of a head fall by more than this from its place to the next
 _TOKEN_SIZE, _COPIED, _CODA = 2.0, 6.0, 4.5
 # Of the circuit. The mark is small: a large one would change the scale at its place, and where others look
@@ -59,7 +59,7 @@ _THRESHOLD, _ADDED = 1.0, 0.5  # of the feed-forward network that writes, and ho
 
 def planted_network(feed_forward: bool = False, circuit: bool = False):
     """(network, tokenizer): built, with the weights described above; ``feed_forward``: whether one of these
-    writes; ``circuit``: whether the circuit stands in the place of CODA.
+    writes; ``circuit``: whether the circuit takes the place of CODA.
     """
     from model.network.networks import Transformer
     from model.stored.config import TransformerConfig

@@ -1,4 +1,4 @@
-"""A corrector whose answers are known: it replaces what it is told to."""
+"""A corrector whose answers are known: it makes the given replacements."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -18,7 +18,7 @@ def without_three_mistakes(text: str) -> str:
 
 
 class Replacer:
-    """In place of a Corrector. ``becomes``: the texts that change, or what becomes of any text."""
+    """In place of a Corrector. ``becomes``: the texts that change, or the result of any text."""
 
     name, fingerprint, confidence = "fake", "0f0f", None
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def printed(code: str) -> str:
-    """What a fresh Python prints that runs ``code``; fails with what it complains of."""
+    """The output of a fresh Python that runs ``code``; fails with its error output."""
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -26,7 +26,7 @@ def printed(code: str) -> str:
 def started(**environment: str) -> Iterator[tuple[subprocess.Popen, str]]:
     """(process, address) of `streamlit run app.py` with these variables besides; it ends with the block.
 
-    Its workers make no graphs while nobody asks: that would take a core from the tests for a minute or two.
+    Its workers make no graphs while idle: that would take a core from the tests for a minute or two.
     """
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]

@@ -11,7 +11,7 @@ from model.trace.interventions import Contrast, Head, Intervention, Patch
 def silent_and_off(
     lab: Any, texts: tuple[str, str], ids: tuple[Sequence[int], Sequence[int]], contrast: Contrast
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(heads,) the score with zeros in place of what each head writes, and with that head off in the network
+    """(heads,) the score with zeros in place of each head's output, and with that head off in the network
     itself.
 
     ``texts`` and ``ids``: of source and target; of the target's ids those up to the row of ``contrast`` are

@@ -1,4 +1,4 @@
-"""What ships with the product belongs together: weights, their record, and the numbers measured with them."""
+"""The product's files belong together: weights, their record, and the numbers measured with them."""
 
 import csv
 import json
@@ -76,7 +76,7 @@ def test_the_table_of_words_is_small():
 
 
 def test_what_is_made_of_everyday_mistakes_is_what_differs():
-    """Pictures find a change again by comparing the texts, whatever the minimum confidence left undone."""
+    """Pictures find a change again by comparing the texts, at any minimum confidence."""
     files = sorted((Path(__file__).parents[1] / "benchmarks").glob("everyday*.csv"))
     texts = [row["src"] for path in files for row in csv.DictReader(path.open(encoding="utf-8"))]
     for correction in Corrector.load().correct_batch(texts):

@@ -18,7 +18,7 @@ ROOMS = ("classroom", "model", "viz", "engine", "service", "training", "ui")
 
 @pytest.fixture(scope="module")
 def known():
-    """What an example may use without importing it.
+    """Names that an example may use without importing them.
 
     The one trained network is loaded when the first example wants it.
     """

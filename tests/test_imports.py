@@ -52,8 +52,7 @@ ROOMS = {
     "service": {"model/*", "viz"},
     "training": {"model/*", "viz"},  # measured texts are written as the pages write them
 }
-# What a room may import that is neither ours nor Python's; rooms that are not named here may import anything
-# but networks.
+# Libraries that a room may import, other than Python's; rooms not named here may import any but networks.
 LIBRARIES = {
     "model/text": {"numpy", "rapidfuzz"},
     "model/trace": {"numpy"},
@@ -86,7 +85,7 @@ def files_of(room: str) -> list[Path]:
 
 
 def room_of(path: str) -> str | None:
-    """The innermost room of a path such as ``model/text/hangul``; None for what is no room of ours."""
+    """The innermost room of a path such as ``model/text/hangul``; None outside of our rooms."""
     return max((room for room in ROOMS if f"{path}/".startswith(f"{room}/")), key=len, default=None)
 
 
@@ -170,7 +169,7 @@ def test_only_the_networks_and_their_training_know_network_libraries():
     for room in set(ROOMS) - KNOW_NETWORKS:
         for path in (ROOT / "app.py", *files_of(room)):
             assert not roots(path) & NETWORK_LIBRARIES, path
-    for path in files("benchmarks"):  # these two only as what is compared with, or makes what is
+    for path in files("benchmarks"):  # these two only for models to compare with
         assert not roots(path) & (NETWORK_LIBRARIES - {"torch", "tensorflow"}), path
 
 

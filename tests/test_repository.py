@@ -1,4 +1,4 @@
-"""What stands beside the code agrees with it: links of documents, checks of a commit, licences, the proxy's
+"""Files beside the code agree with it: links of documents, checks of a commit, licences, the proxy's
 policy, the version.
 """
 

@@ -72,7 +72,7 @@ async def visit(address: str) -> None:
     await draws(other, "overview")
     await draws(one, "1234")
     await one.close()
-    one.text = f"{TYPED} 5678"  # typed while nobody answered
+    one.text = f"{TYPED} 5678"  # typed while no server answered
     one.session = ""
     await come(one)
     await draws(one, "5678")

@@ -68,7 +68,7 @@ class Installed(NamedTuple):
         return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
     def run(self, *command: str | Path, status: int = 0) -> str:
-        """What a command prints; the first word is ``python`` or a script of the environment."""
+        """The output of a command; the first word is ``python`` or a script of the environment."""
         done = subprocess.run(
             [self.python.with_name(str(command[0])), *command[1:]],
             cwd=self.home,

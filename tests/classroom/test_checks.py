@@ -112,7 +112,7 @@ def test_sentences_are_alike_where_an_idea_has_the_same_answer():
     assert not alike(about, plan_of(plan, facts(occlusion=None)))  # fewer questions
     typed = replace(trace(), alternatives=tuple((token, "머", "각") for token in trace().target_tokens))
     first, second = (plan_of("lesson-plan", replace(facts(), trace=each)) for each in (trace(), typed))
-    assert not alike(first, second)  # the second candidate is what was typed
+    assert not alike(first, second)  # the second candidate is the typed text
 
 
 def test_the_longest_lesson_asks_of_the_pass_and_of_what_was_changed():

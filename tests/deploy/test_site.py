@@ -1,4 +1,4 @@
-"""The site's scripts and files fit together; what it does in a browser is tested in ``tests/browser/``."""
+"""The site's scripts and files fit together; its behaviour in a browser is tested in ``tests/browser/``."""
 
 import json
 import re

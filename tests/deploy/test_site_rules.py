@@ -46,7 +46,7 @@ for (const [name, { source, flags }] of Object.entries(rules.patterns))
 
 
 def in_node(script: str, given: dict) -> list:
-    """What a script of the page's modules prints about ``given``."""
+    """The values that a script of the page's modules prints for ``given``."""
     if shutil.which("node") is None:
         missing("needs Node")
     require = f'const require = createRequire("file://{bundle.SCRIPTS}/");'

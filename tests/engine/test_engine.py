@@ -239,7 +239,7 @@ def test_an_answer_that_does_not_come_in_time():
 
 
 def test_an_experiment_has_more_time_than_a_correction():
-    """Else an answer that would come is given up, and the same question asked again."""
+    """Else an answer that would come is given up, and the same question sent again."""
     left = []
 
     def ask(message, deadline):

@@ -1,4 +1,4 @@
-"""One shipped corrector, and a service on a port of its own."""
+"""One shipped corrector, and a service on its own port."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""Tools of the Model Context Protocol, asked by the SDK's own client."""
+"""Tools of the Model Context Protocol, called by the SDK's own client."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""What holds for every correction of the shipped model, on 2,000 texts composed of prose, marks, repetitions,
+"""Invariants of every correction of the shipped model, on 2,000 texts composed of prose, marks, repetitions,
 code and names.
 
 ``python benchmarks/harm.py --texts 50000`` checks the same on more.

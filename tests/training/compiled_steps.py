@@ -1,4 +1,4 @@
-"""Run by ``test_compiled.py`` in a process of its own, since Keras has one backend for all of a process."""
+"""Run by ``test_compiled.py`` in a separate process, since Keras has one backend for all of a process."""
 
 import sys
 from pathlib import Path

@@ -22,7 +22,7 @@ def uniform_causal(count: int) -> np.ndarray:
 
 
 def sent(figure: go.Figure) -> np.ndarray:
-    """The cells, decoded from what travels to the browser."""
+    """The cells, decoded from the JSON for the browser."""
     return decode(json.loads(figure.to_json())["data"][0]["z"])
 
 
@@ -75,11 +75,11 @@ def test_padded_masked_and_merely_small_look_different():
     padded = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 1]], bool)
     figure = attention_heatmap(weights, "가나다", "라마바", masked=look_ahead(3), padded=padded)
     areas = [(trace.fillpattern.shape, trace.name) for trace in figure.data[1:3]]
-    assert areas == [("/", "masked"), (".", "padding")]  # what is merely small has its colour and no pattern
+    assert areas == [("/", "masked"), (".", "padding")]  # a small weight has its colour and no pattern
     text = figure.data[0].text.tolist()
     assert text == [["", " (masked)", " (masked)"], ["", "", " (masked)"], [" (padding)"] * 3]
     assert "</b>%{text}<br>" in figure.data[0].hovertemplate
-    np.testing.assert_allclose(figure.data[0].z[2], weights[2])  # a row of padding still says what it holds
+    np.testing.assert_allclose(figure.data[0].z[2], weights[2])  # a row of padding keeps its weights
 
 
 def test_no_hatching_where_nothing_is_masked():
@@ -163,7 +163,7 @@ def test_the_figure_tells_a_page_how_to_fit_it():
     meta = attention_heatmap(np.zeros((3, 5)), ["가", "나", "</s>"], "가나다라마").layout.meta
     assert (meta["fit"], meta["rows"], meta["columns"], meta["extent"]) == ("cells", 3, 5, 5)
     crowded = attention_heatmap(np.zeros((1, 128)), "가", tokens(128)).layout.xaxis
-    assert {text.count("<br> ") for text in crowded.ticktext} == {0, 1, 2}  # columns stand on steps
+    assert {text.count("<br> ") for text in crowded.ticktext} == {0, 1, 2}  # labels on three levels
     long = attention_heatmap(np.zeros((1, 20)), "가", [f"단어{n}" for n in range(20)]).layout.xaxis
     assert (crowded.tickangle, long.tickangle) == (0, -90)
 

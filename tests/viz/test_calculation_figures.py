@@ -1,4 +1,4 @@
-"""Tables of numbers show each number, and what is masked, padded or small looks different."""
+"""Tables of numbers show each number, and masked, padded and small ones look different."""
 
 import json
 

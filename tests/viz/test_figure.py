@@ -55,8 +55,8 @@ FIGURES = {
 
 
 def read(text: str) -> dict:
-    """Without what Plotly leaves out or fills in where it means nothing: empty lists, and an empty template
-    for each kind of trace.
+    """The figure without parts that mean nothing, which Plotly leaves out or fills in: empty lists, and an
+    empty template for each kind of trace.
     """
     figure = json.loads(text)
     layout = {name: value for name, value in figure["layout"].items() if value != [] and name != "template"}
@@ -115,7 +115,7 @@ def test_the_diverging_scale_is_extreme_in_the_middle(theme):
 
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_a_sixth_of_the_largest_amount_is_seen_on_the_dark_ground(sign):
-    """Most of what a head adds is smaller than that.
+    """Most amounts that a head adds are smaller than that.
 
     Compared as WCAG 2 does: (brighter + 0.05) / (darker + 0.05).
     """
@@ -166,7 +166,7 @@ def test_a_difference_starts_from_the_ground_at_0_and_grows_without_a_step(theme
     weights = np.linspace(-largest, largest, 4001)
     painted = np.array([colour_at(colours, weight) for weight in weights])
     assert np.abs(np.diff(painted, axis=0)).max() <= 1  # of 255, from one weight to the next
-    for little in (-0.005 * largest, 0.005 * largest):  # what nearly every cell of such a map holds
+    for little in (-0.005 * largest, 0.005 * largest):  # nearly every cell of such a map is as small
         assert np.abs(colour_at(colours, little) - ground).max() <= 3
 
 

@@ -1,4 +1,4 @@
-"""The mosaic of all heads: one light trace in which every head can be found again."""
+"""The mosaic of all heads: one light trace, and a marker for every head."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ def random_weights(layers=2, heads=3, queries=4, keys=5) -> np.ndarray:
 
 
 def tile(figure, layer: int, head: int, queries: int, keys: int) -> np.ndarray:
-    """One head's bytes, found by the centre of its marker."""
+    """One head's bytes, around the centre of its marker."""
     heatmap, markers = figure.data
     place = [tuple(pair) for pair in markers.customdata].index((layer, head))
     top, left = markers.y[place] - (queries - 1) / 2, markers.x[place] - (keys - 1) / 2
@@ -63,9 +63,7 @@ def test_tiles_stand_in_the_order_asked_for_with_their_labels_above_them():
         np.testing.assert_allclose(shown, weights[layer, head], atol=0.5 / (STRONGEST - WEAKEST) + 1e-6)
     markers, notes = figure.data[1], figure.layout.annotations
     assert [note.text for note in notes] == ["&lt;a&gt;", "b", "c", "d"]
-    gap = (
-        markers.y[3] - markers.y[0] - 4
-    )  # between two tiles of four rows, where a label stands in the middle
+    gap = markers.y[3] - markers.y[0] - 4  # between two tiles of four rows, with a label in the middle
     assert [note.y for note in notes] == [y - 2 - gap / 2 for y in markers.y]
     assert list(markers.x) == [2, 8, 14, 2]
     assert markers.y[0] == markers.y[2] < markers.y[3]

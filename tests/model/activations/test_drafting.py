@@ -1,4 +1,4 @@
-"""The fast search writes what step-by-step decoding writes, in few passes."""
+"""Decoding with drafts writes the text of step-by-step decoding, in few passes."""
 
 import random
 
@@ -20,8 +20,8 @@ VOCABULARY = 12
 
 
 class Speller:
-    """A reading whose network knows the answer: after the right tokens it says the next one, and after a
-    wrong token what ``lost`` makes of the answer's token there."""
+    """A reading whose network knows the answer: after the right tokens it predicts the next one, after a
+    wrong token ``lost`` of it."""
 
     def __init__(self, answers, lost=lambda token: token):
         self.answers, self.lost, self.passes = answers, lost, 0

@@ -1,4 +1,4 @@
-"""Interventions: what they change, that they change nothing else, and that nothing remembers them."""
+"""Interventions: their effects, that nothing else changes, and that no later pass remembers them."""
 
 import numpy as np
 import pytest

@@ -159,7 +159,7 @@ def test_the_look_of_a_head_is_handed_out_of_each_pass(networks, ids):
     plain = patched.taps(*ids, ["cross_attention"])["cross_attention"][1, 0]
     assert looks.shape == (3, *plain.shape)
     np.testing.assert_allclose(looks[1], plain, atol=1e-6)
-    np.testing.assert_allclose(looks[2], plain, atol=1e-6)  # what it puts out comes behind its weights
+    np.testing.assert_allclose(looks[2], plain, atol=1e-6)  # the patched output comes after its weights
     assert np.abs(looks[0] - plain).max() > 1e-4
 
 

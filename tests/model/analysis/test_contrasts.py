@@ -1,4 +1,4 @@
-"""A question is asked as a change, as a contrast or as a metric of the logits."""
+"""A score is given as a change, as a contrast or as a metric of the logits."""
 
 from dataclasses import replace
 
@@ -66,7 +66,7 @@ def test_a_contrast_takes_any_two_tokens_of_any_row(planted_circuit, contrast):
     ],
 )
 def test_a_change_a_contrast_and_a_metric_are_one_question(planted_circuit, contrast, answer):
-    """The same logit difference, told in three ways."""
+    """The same logit difference in three forms."""
     ways = EDIT, replace(EDIT, about=contrast), replace(EDIT, metric=difference(contrast))
     change, of_contrast, metric = (np.array(answer(planted_circuit, each)) for each in ways)
     np.testing.assert_allclose(metric, change, atol=1e-3)

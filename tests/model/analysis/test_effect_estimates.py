@@ -57,7 +57,7 @@ def test_the_planted_nodes_have_the_largest_estimates(planted_circuit):
 
 
 def test_the_gradient_of_an_unknown_function_comes_from_its_values(corrector):
-    """A network of another library hands out no gradients of its feed-forward networks."""
+    """A network of another library gives no gradients of its feed-forward networks."""
     walk, rng = corrector.patched, np.random.default_rng(0)
     width = walk.config.d_model
     built = Built(

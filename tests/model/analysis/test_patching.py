@@ -56,7 +56,7 @@ def test_an_unknown_part_is_named(planted, part, of):
 
 
 def test_noising_shows_what_is_needed(planted_circuit):
-    """What restores the score along a single chain is needed along it, too."""
+    """Along a single chain, each node that restores the score is also needed for it."""
     run = corrupted_by_exchange(planted_circuit, EDIT)
     denoised, noised = (
         activation_patching(planted_circuit, run, "output", "decoder", noising=noising)

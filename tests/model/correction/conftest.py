@@ -6,8 +6,8 @@ import pytest
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What Kiwi was asked. In its place: the more letters of 학교 a text has, the more usual it is; 하꾜 is
-    unknown.
+    """Texts that Kiwi received. In its place: the more letters of 학교 a text has, the more usual it is; 하꾜
+    is unknown.
     """
     asked = []
 

@@ -1,4 +1,4 @@
-"""What else a network could have written, read off one pass."""
+"""Other texts that a network could have written, read off one pass."""
 
 import math
 
@@ -17,7 +17,7 @@ def ids_of(text):
 
 
 def produced(text, others=()):
-    """A pass over ``text`` that gives its tokens what ``others``, (place, character, probability), leave."""
+    """A pass over ``text``: its tokens have the rest beside ``others``, (place, character, probability)."""
     ids = ids_of(text)
     probabilities = np.full((len(ids), TOKENIZER.vocab_size), 1e-9)
     for place, character, probability in others:

@@ -1,4 +1,4 @@
-"""Texts that are composed know their parts; and each invariant of a correction sees what violates it."""
+"""Composed texts know their parts, and each invariant of a correction sees its violations."""
 
 import doctest
 

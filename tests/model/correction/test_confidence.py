@@ -54,8 +54,8 @@ WRITTEN, KEPT = 7, 8
     [
         ("감배", "담배", (0.8, 0.9, 1.0), 0.8),  # of the one token that was replaced
         ("손니미", "손님이", (1.0, 0.5, 0.4, 1.0), 0.2),  # of both
-        ("할수", "할 수", (1.0, 0.7, 0.9, 1.0), 0.7),  # of what was inserted
-        ("가 는", "가는", (1.0, 0.6, 1.0), 0.6),  # nothing was written: of what came instead
+        ("할수", "할 수", (1.0, 0.7, 0.9, 1.0), 0.7),  # of the inserted space
+        ("가 는", "가는", (1.0, 0.6, 1.0), 0.6),  # nothing was written: of the token that came instead
         ("가.", "가", (1.0, 0.3), 0.3),  # the end mark came instead
     ],
 )
@@ -117,7 +117,7 @@ def test_a_confidence_is_a_probability(tiny_folder):
 
 
 class Answering:
-    """In place of a network: whatever it reads, it is certain of these ids."""
+    """In place of a network: it is certain of these ids for any source."""
 
     def __init__(self, ids):
         self.ids = ids
@@ -304,7 +304,7 @@ def test_second_trees_are_asked_where_the_first_leave_doubt(first, is_asked, ask
     [
         ("탁본", "반복", 3.0, 2, 0.0),  # the trees alone
         ("탁본", "반복", 6.0, 2, 6.0 - LETTERS_RARER),  # and they are sure
-        ("턴", "번", 2.9, 1, 0.0),  # no word of two syllables, and less is asked
+        ("턴", "번", 2.9, 1, 0.0),  # no word of two syllables: a lower threshold
         ("턴", "번", 3.0, 1, 3.0 - LETTERS_RARER),
         ("몇일", "며칠", 1.0, 2, 1.0),  # the norm, too
         ("하꾜", "학교", 1.5, 2, 1.5 - LETTERS_RARER),  # 하꾜 is no word

@@ -1,4 +1,4 @@
-"""Changes that a person decides, whatever the network's confidence; no network is needed for that."""
+"""Changes that a person decides, at any confidence; no network is needed for that."""
 
 import random
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def sentence_of(
 
 
 class Looked:
-    """In place of a network: remembers what it was asked to look at."""
+    """In place of a network: remembers the texts it received."""
 
     def __init__(self):
         self.texts = []

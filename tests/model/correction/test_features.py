@@ -1,4 +1,4 @@
-"""What the trees know of a candidate: probabilities, words, phrases, morphemes, the norm and particles."""
+"""Features of a candidate for the trees: probabilities, words, phrases, morphemes, the norm and particles."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Texts that nobody types in good faith: one answer each, and only spelling is touched."""
+"""Texts typed to break the corrector: one answer each, and only spelling is touched."""
 
 import json
 

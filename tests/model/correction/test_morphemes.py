@@ -1,4 +1,4 @@
-"""What Kiwi is asked, and what one may rely on."""
+"""Kiwi's analysis of texts: right ones score higher, and any text has an answer."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""Counts of runs of characters: what they say, and what their file may hold."""
+"""Counts of character n-grams: their probabilities, and the checks of their file."""
 
 import io
 import math
@@ -22,14 +22,12 @@ def score(ngrams, text, start, stop):
 
 
 def mixed(count: int, following: list[int], shorter: float) -> float:
-    """Witten and Bell: of what follows a run, and how probable a character is after the last characters of
-    that run.
-    """
+    """Witten-Bell smoothing: ``count`` of ``following``, mixed with the probability after a shorter run."""
     return (count + len(following) * shorter) / (sum(following) + len(following))
 
 
-# Of a single character counts how many different ones stand before it: 4 before the edge, 3 before 나, 1
-# before each of 가 다 라 마.
+# A single character counts the different ones before it: 4 before the edge, 3 before 나, 1 before each of
+# 가 다 라 마.
 ANYWHERE = (1 + 0.5) / (4 + 3 + 1 + 1 + 1 + 1 + 0.5 * 7)  # six characters and the unknown one
 AFTER_TWO = mixed(2, [2, 1], mixed(1, [1, 1], ANYWHERE))  # 라 after 나다
 

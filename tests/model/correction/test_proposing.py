@@ -54,11 +54,11 @@ def test_changes_beside_each_other_are_one_and_as_sure_as_the_least_sure():
     one, other = proposed((left_alone, "거", 0.9), (changed, "예", 0.8), (end, "!", 0.6))
     assert (one.wrong, one.right, one.confidence, one.instead_of) == ("저에", "거예", 0.8, "저예")
     assert (other.wrong, other.right, other.confidence, other.instead_of) == (".", "!", 0.6, None)
-    # What the network would have left alone makes nothing beside it less sure.
+    # A stretch that the network would have left alone makes no neighbour less sure.
     (one,) = proposed((left_alone, "거", 0.6), (changed, "예", 0.8))
     assert (one.wrong, one.right, one.confidence, one.instead_of) == ("에", "예", 0.8, None)
     assert proposed() == ()
-    # What may not be proposed is not, though each part of it might.
+    # A refused change is not proposed, though each part of it might be.
     (one,) = proposed(
         (left_alone, "거", 0.9), (changed, "예", 0.8), (end, "!", 0.6), accepts=lambda c: c.right == "!"
     )
@@ -94,7 +94,7 @@ def test_what_is_chosen_is_proposed_with_the_probabilities_of_its_own_pass(
 
 
 def proposal(source, wrong, right, confidence, at=0):
-    """A change of the ``at``-th place of ``source`` where ``wrong`` stands."""
+    """A change of ``wrong`` at its ``at``-th place in ``source``, counted from 0."""
     start = -1
     for _ in range(at + 1):
         start = source.index(wrong, start + 1)

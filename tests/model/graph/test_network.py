@@ -117,7 +117,7 @@ def assert_any_weights(config, tokenizer, kinds):
     kept = {name: array for name, array in state.items() if name.startswith(("memory_", "cache_"))}
     found = state | decode({"ids": target, **kept})
     for name in ("logits", *kinds):
-        for row, length in enumerate(lengths):  # what padding looks at says nothing
+        for row, length in enumerate(lengths):  # rows of padding mean nothing
             one, two = found[name][row], np.asarray(expected[name][row])
             if name == "encoder_attention":
                 one, two = one[..., :length, :], two[..., :length, :]
@@ -187,4 +187,4 @@ def test_what_a_graph_does_not_hand_out_numpy_computes(in_keras, padding):
             one, other = (getattr(each[kind], part) for each in (found, expected))
             np.testing.assert_allclose(one, other, atol=1e-4)
     assert corrector.laboratory.config == corrector.config
-    assert corrector._network._keras is None  # nobody had to wait for Keras
+    assert corrector._network._keras is None  # no call had to wait for Keras

@@ -47,7 +47,7 @@ def test_what_is_taken_over_changes_nothing(network):
         for kind in one.attention:
             np.testing.assert_allclose(one.attention[kind], two.attention[kind], atol=CLOSE, err_msg=kind)
             np.testing.assert_allclose(one.attention[kind].sum(axis=-1), 1, atol=CLOSE)
-    # What the decoder reads is the start mark and the text: of 할 수 있어요 behind <s>할수 있어 six tokens
+    # The decoder reads the start mark and the text: of 할 수 있어요 behind <s>할수 있어 six tokens
     # are new. A recurrent network reads all of it again.
     everything = [6, 8, 4, 8, 3, 6, 6]
     assert counting.tokens == ([6, 6, 1, 4, 2, 5, 1] if name == "growing-up" else everything)
@@ -65,10 +65,10 @@ def test_a_sentence_of_a_moment_ago_is_not_encoded_again():
     graph.read([source], [tokenizer.encode_target("먹었다")])
     (again,) = graph.read([source], [tokenizer.encode_target("먹어요")])
     assert encoded == [(1, 4)]
-    assert (again.logits == first.logits).all()  # whatever was asked in between
+    assert (again.logits == first.logits).all()  # the pass in between changes nothing
     graph.produce(others)
     assert len(encoded) == 6
-    graph.read([source], [first.ids])  # as many others have been asked about since
+    graph.read([source], [first.ids])  # the others took its place in the cache
     assert len(encoded) == 7
 
 
@@ -77,7 +77,7 @@ ASKED = "from model import Corrector; assert Corrector.load().correct('고갱이
 
 
 def test_an_answer_leaves_no_record_of_the_device(tmp_path):
-    """The runtime's reports begin with files: an identifier of the device, and what is to be sent."""
+    """The runtime's reports begin with files: an identifier of the device, and the data to send."""
     places = {name: str(tmp_path) for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME", "LOCALAPPDATA")}
     environment = {
         name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"

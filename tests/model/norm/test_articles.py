@@ -49,7 +49,7 @@ def test_every_row_is_told_by_an_article():
 
 
 def test_no_row_is_right_in_another():
-    """What is wrong in one row is right in another only for words of another sense."""
+    """The wrong side of a row is the right side of another only for words of another sense."""
     rights = {row.right: row.name for row in rows()}
     both = {(row.right, row.wrong) for row in rows() if row.wrong in rights}
     assert both <= REAL_WORDS, both - REAL_WORDS

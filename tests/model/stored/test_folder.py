@@ -283,7 +283,7 @@ def test_a_model_is_found_by_name_by_path_and_in_the_run_that_trained_it(folder,
     run = tmp_path / "mine"
     shutil.copytree(folder, run / "model")
     assert find_model_folder(run) == run / "model"
-    assert find_model_folder(tmp_path / "nowhere") == tmp_path / "nowhere"  # loading it says what is wrong
+    assert find_model_folder(tmp_path / "nowhere") == tmp_path / "nowhere"  # loading it names the problem
     assert model_name(folder) == "copy"
     assert model_name(run / "model") == "mine"
     assert model_name(ASSETS / "transformer") == "transformer"
@@ -321,7 +321,7 @@ def test_models_are_listed_with_what_is_wrong_with_them(root, folder, tmp_path):
     assert by_name["odd"].architecture is by_name["foreign"].architecture is None
     assert by_name["short"].architecture == "transformer"
     assert not any(str(tmp_path) in (entry.problem or "") for entry in entries)
-    # Roots keep their order, whatever they are called.
+    # Roots keep their order; their names do not count.
     assert [entry.name for entry in list_models(tmp_path, root)] == ["copy", *names]
     assert list_models() == ()
 

@@ -1,4 +1,4 @@
-"""Documents of word processors: only the mistakes change, and what is no document is refused by name."""
+"""Documents of word processors: only the mistakes change, and a file that is no document is refused."""
 
 import io
 import random
@@ -133,7 +133,7 @@ def test_rows_are_paragraphs_with_text():
 HERE = "[안되요|안 돼요]"
 RUN, HP_TEXT = f"<w:r><w:t>그건 {HERE}.</w:t></w:r>", f"<hp:t>{HERE}</hp:t>"
 NFD = unicodedata.normalize("NFD", "한글")
-# In the content of a paragraph only what is marked with brackets may change.
+# In the content of a paragraph only text in brackets may change.
 IN_DOCX = (
     RUN,
     f"<w:r><w:t xml:space='preserve'>  {HERE}  두  칸 </w:t></w:r>",

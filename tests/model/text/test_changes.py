@@ -61,7 +61,7 @@ def keep_protected(source: str, target: str) -> str:
         ("漢字 조아요", "漢 좋아요", "漢字 좋아요"),
         ("조아요", "조아요🙂", "조아요"),  # invented
         ("Kim은 조아", "Lim은 좋아", "Kim은 좋아"),
-        ("조아요,", "좋아요.", "좋아요."),  # what ends a sentence may change
+        ("조아요,", "좋아요.", "좋아요."),  # a sentence's last mark may change
         ("“조아요” 하고", "“좋아요 하고", "“좋아요” 하고"),  # quotation marks may not
         ("https://a.kr 조아", "https:/a.kr 좋아", "https://a.kr 좋아"),
         ("가 🙂 나", "가🙂나", "가🙂나"),  # so may the spaces around

@@ -72,7 +72,7 @@ def test_protected_characters_and_outcries_are_two_rules():
 
 
 class Written:
-    """What a network that is sure of everything wrote."""
+    """The output of a network that is sure of each token."""
 
     def __init__(self, ids):
         self.ids = ids

@@ -23,7 +23,7 @@ FAMILY = "👨‍👩‍👧"  # three emoji and two zero-width joiners
 
 
 def back(target: str, source: str) -> str:
-    """What comes out where the network produces ``target`` perfectly."""
+    """The text where the network produces ``target`` perfectly."""
     return TOKENIZER.decode(TOKENIZER.encode_target(target), source)
 
 
@@ -141,7 +141,7 @@ def test_nothing_is_lost():
             assert start >= done
             assert not any(
                 map(str.isalnum, text[done:start])
-            )  # only white space and what separates repetitions
+            )  # only white space and separators of repetitions
             assert text[start:end] == text[start:end].strip() != ""
             done = end
         assert not any(map(str.isalnum, text[done:]))

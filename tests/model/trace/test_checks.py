@@ -64,7 +64,7 @@ def test_layers_that_are_none_are_refused(given, told):
 
 
 class OfPyTorch:
-    """As far as a tensor of PyTorch is asked: it hides its numbers behind a gradient."""
+    """The part of a PyTorch tensor that the checks use: it hides its numbers behind a gradient."""
 
     def __init__(self, numbers: np.ndarray, free: bool = False):
         self.numbers, self.free = numbers, free
@@ -230,7 +230,7 @@ def test_any_other_form_is_told_cell_by_cell():
 def test_both_forms_together_hide_what_either_does():
     hidden = sparse(weights=np.eye(4)[None, None].repeat(2, 0), windows=(-1, 0)).masked
     np.testing.assert_array_equal(hidden("encoder_attention", 1), ~np.eye(4, dtype=bool))
-    np.testing.assert_array_equal(hidden("encoder_attention"), STRIDED)  # what both layers hide
+    np.testing.assert_array_equal(hidden("encoder_attention"), STRIDED)  # hidden in both layers
 
 
 def test_the_page_hatches_it():

@@ -1,4 +1,4 @@
-"""A trace travels as one file; a file that was made to do harm is refused by what is wrong with it."""
+"""A trace travels as one file; a harmful file is refused, and its fault named."""
 
 import io
 import json
@@ -18,7 +18,7 @@ SOURCE, TARGET, LAYERS, HEADS = 4, 5, 3, 2
 
 
 def whole() -> AttentionTrace:
-    """Every field filled, with what is awkward in texts."""
+    """Every field filled, with awkward characters in the texts."""
     rng = np.random.default_rng(0)
     return AttentionTrace(
         source_tokens=("가\x00", "나\ud800", "다", "</s>"),

@@ -1,4 +1,4 @@
-"""Reading corpora: the formats, what is skipped and why, and on which line."""
+"""Reading corpora: the formats, and skipped rows with their line and the reason."""
 
 import json
 import unicodedata

@@ -1,6 +1,4 @@
-"""The generated tables of the documents say what the data files say, and the data files are of the shipped
-weights.
-"""
+"""The generated tables of the documents agree with the data files, and those with the shipped weights."""
 
 import csv
 import json

@@ -159,7 +159,7 @@ def test_right_sentences_of_the_fitting_half_are_fitted_on_once_each():
     ("source", "right", "span", "expected"),
     [
         ("가나다라", "가마다라", (1, 2), "마"),
-        ("가나다라", "가마다사", (1, 2), "마"),  # what else is wrong is no matter
+        ("가나다라", "가마다사", (1, 2), "마"),  # a mistake elsewhere does not matter
         ("가나다라", "가나다라", (1, 3), "나다"),
         ("가나다라", "가 나마라", (1, 3), " 나마"),  # two edits in one stretch
         ("가나다라", "가마사라", (1, 2), None),  # an edit that goes on behind it
@@ -199,7 +199,7 @@ def test_the_command_puts_it_beside_the_weights(tiny_folder, load_tiny, tmp_path
     folder = tmp_path / "model"
     shutil.copytree(tiny_folder, folder)
 
-    # What such a network writes is never right; every other candidate counts as right here.
+    # The text of such a network is never right; every other candidate counts as right here.
     def every_other(*arguments):
         return [each._replace(is_right=number % 2 == 0) for number, each in enumerate(original(*arguments))]
 

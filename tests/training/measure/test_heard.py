@@ -1,6 +1,4 @@
-"""The probe of what is heard: its labels, that it reads what was put there, and that erasing takes that and
-no more.
-"""
+"""The probe of the next onset: its labels, that it reads the classes, and that erasing removes only them."""
 
 import json
 
@@ -58,7 +56,7 @@ def test_what_is_heard_next_is_the_standard_pronunciation_inside_a_word(text, ex
 
 def test_a_probe_reads_what_tells_the_classes(drawn):
     vectors, classes = drawn
-    probe = fit_probe(vectors[:400], classes[:400], CLASSES + 1)  # of the last class there is nothing
+    probe = fit_probe(vectors[:400], classes[:400], CLASSES + 1)  # the last class has no vectors
     said = probe.says(vectors[400:])
     assert np.mean(said == classes[400:]) > 0.95 and said.max() < CLASSES
 

@@ -1,4 +1,4 @@
-"""Practice of the norm: every article is met, pairs are wrong and right, and what is held out stays out."""
+"""Practice of the norm: every article is met, pairs are wrong and right, and held-out words stay out."""
 
 import itertools
 import random

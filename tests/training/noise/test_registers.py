@@ -1,4 +1,4 @@
-"""Notes: what stays in them, what is misspelt, and that repetition is counted."""
+"""Notes: signs and names stay, prose is misspelt, and repetitions are counted."""
 
 import random
 import re
@@ -38,7 +38,7 @@ def test_signs_figures_and_names_are_the_same_on_both_sides():
 
 
 def test_only_prose_is_misspelt():
-    """With all that may be wrong blotted out, what is left stands in the right side in the same order."""
+    """With the misspelt prose blotted out, the rest is in the right side in the same order."""
     for seed in range(500):
         wrong, right = make_note(SENTENCES, random.Random(seed), lambda text, rng: "뷁")
         if "뷁" not in right:

@@ -1,4 +1,4 @@
-"""All rules that make mistakes: what each makes of the texts in ``rules.txt``, and what all of them keep."""
+"""All rules that make mistakes: their outcomes for the texts in ``rules.txt``, and the invariants of all."""
 
 import random
 from collections import defaultdict
@@ -21,7 +21,7 @@ FAMILIES = {
     "typing": typing_slips.TYPING_RULES,
 }
 RULES = [f"{family} {name}" for family, rules in FAMILIES.items() for name in rules]
-# What a rule of these families makes is drawn: in how many drafts it is looked for, and its rate there.
+# Rules of these families draw their outcomes: the number of drafts to collect them from, and the rate there.
 DRAWN = {"native": (40, 1.0), "strokes": (600, 1.0), "typing": (1500, 0.5)}
 SENTENCES = (
     "저는 학교에서 공부할 수 있는 책 두 권을 안 사고 싶지 않은데, It's 3 개 OK? 🙂 책상 및 의자 등도요.",

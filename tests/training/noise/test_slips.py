@@ -42,7 +42,7 @@ def composed_sentences(count: int) -> list[str]:
         ("strokes stroke_repeated", "네", "ㄴ네"),  # 네ㅔ is drawn out, not slipped
         ("strokes stroke_repeated", "흐르", "ㅎ흐르 흘르 흐ㅡ르"),
         ("strokes strokes_swapped", "나무", "ㅏㄴ무 남누ㅏ 낭ㅜㅁ ㄴㅁㅏㅜ ㄴ마ㅜ 나ㅜㅁ"),
-        ("strokes stroke_dropped", "나무가", "ㄴ무가 나ㅜ가 나무ㅏ"),  # 남가 would hide what was lost
+        ("strokes stroke_dropped", "나무가", "ㄴ무가 나ㅜ가 나무ㅏ"),  # 남가 would hide the lost stroke
         ("strokes final_lost", "먹을", "머을"),
         ("strokes syllable_doubled", "먹었다", "먹먹었다 먹었다다"),  # 먹었었다 is another tense
         ("strokes syllable_doubled", "좋아", "좋좋아"),  # 좋아아 is drawn out
@@ -70,7 +70,7 @@ def test_as_many_slips_are_made_as_asked_for(make, count):
     for seed in range(60):
         draft = Draft(SENTENCE)
         assert make(draft, random.Random(seed), count) == count == len(draft.edits)
-        if make is slip_of_strokes:  # each in a word of its own
+        if make is slip_of_strokes:  # each in another word
             assert len({SENTENCE.count(" ", 0, edit.start) for edit in draft.edits}) == count
 
 

@@ -64,7 +64,7 @@ def test_a_name_stands_between_mistakes_and_is_always_right():
             assert wrong == right
             alone += 1
             continue
-        added = len(words) - len(old)  # 씨 is a word of its own
+        added = len(words) - len(old)  # 씨 is a separate word
         place = next(i for i in range(len(old) + 1) if words[:i] + words[i + added :] == old)
         name = " ".join(words[place : place + added])
         assert name and f" {name} " in f" {wrong} "
@@ -137,7 +137,7 @@ def test_every_mistake_is_drilled_alike():
     assert max(len(phrase.split(" ")) for phrase in phrases) <= longest + 2 * MOST_WORDS_BESIDE
     for row in rng.sample(drill.rows, 25):
         assert any(row.right.strip() in phrase for phrase in phrases), row
-    assert any("며칠 뒤에" in phrase for phrase in phrases)  # beside what stands there in a sentence
+    assert any("며칠 뒤에" in phrase for phrase in phrases)  # with its neighbour from a sentence
 
 
 def test_phrases_without_any_sentence_are_those_of_the_table():
@@ -239,5 +239,5 @@ def test_a_practice_makes_mistakes_and_leaves_some_right(maker, name):
     least, most = {"people": (0.99, 1.01), "hard_right": (-1, 0.01)}.get(name, (0.4, 1))
     assert least * len(pairs) < len(wrong) < most * len(pairs)
     for one, other in wrong:
-        assert protected(one) == protected(other)  # what no correction may touch is never practised
+        assert protected(one) == protected(other)  # practice never changes protected text
         assert max(len(one), len(other)) <= 200

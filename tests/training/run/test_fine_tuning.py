@@ -1,4 +1,4 @@
-"""Training on pairs of one's own, from another model on, and keeping snapshots."""
+"""Training on one's own pairs, from another model on, and keeping snapshots."""
 
 import csv
 import json

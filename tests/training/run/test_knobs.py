@@ -36,7 +36,7 @@ class Whole(Base):
 
 
 def run(*arguments: str):
-    """The settings a command reads from these arguments, and what it says."""
+    """The settings a command reads from these arguments, and its output."""
     read = []
 
     @with_options_of(Whole)

@@ -34,7 +34,7 @@ def test_a_pool_is_a_pure_function_of_its_number():
     assert same(maker()(1), maker()(1))
     once = maker()
     once(0)
-    assert same(once(1), maker()(1))  # what was made before changes nothing
+    assert same(once(1), maker()(1))  # earlier pools change nothing
     assert not same(maker()(0), maker()(1))
     assert not same(maker()(1), maker(seed=4)(1))
 
@@ -70,7 +70,7 @@ def test_rows_of_a_batch():
             real = np.count_nonzero(produced != PAD_ID)
             np.testing.assert_array_equal(consumed[1:real], produced[: real - 1])
             assert (consumed[real:] == PAD_ID).all()
-        assert batch.target.max() < TOKENIZER.vocab_size  # only what the network can produce
+        assert batch.target.max() < TOKENIZER.vocab_size  # only ids that the network can produce
 
 
 def test_both_sides_of_a_batch_share_one_length():
@@ -160,7 +160,7 @@ def fail(index):
 
 
 def write_without_end(_index):
-    return [np.zeros(10_000_000)]  # more than a pipe holds: the process stands in the middle of writing
+    return [np.zeros(10_000_000)]  # more than a pipe holds: the process waits in the middle of writing
 
 
 @pytest.mark.parametrize("maker", [Endless(), write_without_end])

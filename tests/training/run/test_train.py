@@ -35,7 +35,7 @@ OPTIONS = {
     "dff": 32,
     "dropout": 0.1,  # its random state must continue too
     "batch-tokens": 200,
-    "widths": "48,164",  # few, since each has a graph of its own, and making one takes seconds
+    "widths": "48,164",  # few, since each needs another graph, and making one takes seconds
     "mix": "typing=30,clean=5",
     "seed": 5,
     "history-every": 1,
@@ -120,7 +120,7 @@ def test_a_killed_run_continues_as_if_nothing_had_happened(files, uninterrupted,
     assert process.returncode == -signal.SIGKILL
     assert progress["step"] < len(history(out)) < STEPS
 
-    result = train_on(out, files, **options | {"workers": 1})  # how many there are changes nothing
+    result = train_on(out, files, **options | {"workers": 1})  # their number changes nothing
     assert result.exit_code == 0, result.output
     assert f"step {progress['step']} of {STEPS}" in result.stderr
     continued, expected = history(out), history(uninterrupted)

@@ -356,5 +356,5 @@ def test_what_decides_a_correction_asks_for_new_numbers():
     files = (ROOT / "model" / "correction").glob("*.py")
     rooms = set(re.findall(r"from model\.(\w+)", "".join(file.read_text("utf-8") for file in files)))
     assert rooms >= {"text", "norm", "graph"}
-    holding = {"trace", "stored"}  # these hold what was computed, and what lies on the disk
+    holding = {"trace", "stored"}  # these hold computed traces, and files on the disk
     assert {ROOT / "model" / room for room in rooms - holding} <= set(ANSWERS)

@@ -206,7 +206,7 @@ _OF_NORM = {
     "linking_words auxiliary title_apart joined_eops one_word_idiom man_hada counted "
     "dependent_noun_parted parted one_word_verb hours si_apart gan_apart neunde_apart da_boni an_mot "
     "noun_with noun_apart verbs_apart",
-    "dwae": "doe_dwae boe_bwae boe_ending",
+    "dwae": "doe_dwae an_dwae an_doe",
     "i_hi": "i_adverb hi_adverb i_after_double",
     "saisiot": "saisiot_native saisiot_mixed saisiot_chinese saisiot_none",
     "initial": "dueum_n dueum_n_compound dueum_n_inside dueum_r dueum_r_inside dueum_dependent "
@@ -221,7 +221,7 @@ _OF_NORM = {
     "reo_irregular",
     "contraction": "short_noun short_stem short_a_eo short_wa_wo short_yeo short_i short_ieo janh_chanh "
     "ha_short_k ha_short_gone ha_absent ha_word geo "
-    "eotteokhae yaegi jaemit",
+    "eotteokhae yaegi jaemit boe_bwae boe_ending",
     "tense": "tense_inside tense_after_stop kkun",
     "meaning": "homophones_57 homophones natda ikka_itda one_form anda majhida majhida_answer jekkida "
     "meda_maeda tteuida ttida deullida buchida by_sense",

@@ -230,13 +230,16 @@ class HeadsOff(View):
         """Whether the head that looked most is the one that mattered most."""
         found = self.effects
         looker, rank = found.rank_of_looker()
+        (strongest,) = found.strongest(1)
+        helps = strongest in found.supporters(len(found.heads))
         return say(
             "without_reading_first" if rank == 1 else "without_reading",
             change=change_in_words(self.state.explained),
             looker=head_name(looker),
             rank=rank,
             count=len(found.heads),
-            strongest=head_name(found.strongest(1)[0]),
+            strongest=head_name(strongest),
+            side=say("without_helps" if helps else "without_hinders"),
             correlation=decimal(found.correlation()),
         )
 

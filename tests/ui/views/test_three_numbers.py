@@ -121,6 +121,18 @@ def test_a_probability_names_its_character_and_what_stands_before_it(asking, set
     )
 
 
+@pytest.mark.parametrize(("sign", "side"), [(1, "without_helps"), (-1, "without_hinders")])
+def test_the_head_with_the_largest_effect_is_told_with_the_side_that_it_helps(
+    asking, settings, monkeypatch, sign, side
+):
+    state = state_of(asking, "어제 친구랑 가치 영화를 봤는데.")
+    effects = heads_off.HeadsOff(state, {"off": "zero"}).effects
+    assert effects.strongest(1) == effects.supporters(1)
+    turned = replace(effects, without=effects.observed + sign * effects.effect)
+    monkeypatch.setattr(heads_off.HeadsOff, "effects", turned)
+    assert f"({KO[side]})" in heads_off.HeadsOff(state, {"off": "zero"})._observed()
+
+
 OUTSIDE = "생각읃 해 봤다."  # a syllable that the vocabulary lacks
 SENTENCES = ("나는 책을 일거요.", "문을 다드세요.", "그게 아니예요.", "오랫만에 왔어요.", OUTSIDE)
 EACH, SOME = 1, 40  # every question; for the slow views every 40th

@@ -197,6 +197,7 @@ def head_grid(
     notes: Mapping[TileHead, str] = MappingProxyType({}),
     chosen: Collection[TileHead] = (),
     marked: Collection[TileHead] = (),
+    mark_title: str = "",
     colour_max: float = 1.0,
     signed: bool = False,
     scale: bool = True,
@@ -219,6 +220,7 @@ def head_grid(
         notes: a text of some tiles, which their hover shows.
         chosen: tiles that are framed.
         marked: tiles with a small square in their upper right corner.
+        mark_title: the meaning of the squares, written above the tiles where there are any.
         colour_max: the weight of the strongest colour.
         signed: whether ``weights`` are amounts of both signs, such as nats; then two colours part at 0, and
             -colour_max is the strongest colour of the other side.
@@ -255,6 +257,9 @@ def head_grid(
         ],
         "annotations": [_label(tiles, place, text, theme) for place, text in enumerate(labels)],
     }
+    if marked and mark_title:
+        square = f'<span style="color:{_mark_colour(theme)}">■</span>'
+        layout["xaxis"]["title"]["text"] = f"{plain_text(head_title)} ({square} {plain_text(mark_title)})"
     mosaic = _heatmap(tiles, colour_max, signed, weight_title, theme) | {"showscale": scale}
     return {
         "data": [mosaic, _tile_markers(tiles, titles, names, _hovered(tiles, labels, notes))],
@@ -336,8 +341,13 @@ def _corner(tiles: Tiles, place: int, theme: str) -> dict:
     side = max(tiles.columns / 8, 0.5)
     right = tiles.centre_columns[place] + tiles.columns / 2
     top = tiles.centre_rows[place] - tiles.rows / 2
-    square = rectangle((right - side, right), (top, top + side), palette(theme).accent, 1)
-    return square | {"fillcolor": palette(theme).accent}
+    square = rectangle((right - side, right), (top, top + side), _mark_colour(theme), 1)
+    return square | {"fillcolor": _mark_colour(theme)}
+
+
+def _mark_colour(theme: str) -> str:
+    """Another colour than that of frames."""
+    return palette(theme).qualitative[2]
 
 
 def _label(tiles: Tiles, place: int, text: str, theme: str) -> dict:

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box, boxes, colliding
 from tests.browser.test_sentences import LONG
-from tests.browser.visit import figure, settle, wait_until
+from tests.browser.visit import changed_words, figure, settle, wait_until
 
 LABORATORY = "laboratory?experiment="
 SENTENCE = "친구와 가치 밥을 머거요."
@@ -91,18 +91,33 @@ def test_labels_in_one_line_do_not_run_into_one_another_and_end_in_the_window(lo
 
 
 @pytest.mark.parametrize(
-    ("size", "path"),
+    ("size", "path", "opened"),
     [
-        *((size, LESSON.format("place")) for size in LECTURE),
-        *((size, PLAIN.format(order)) for size in ((1280, 800), PHONE) for order in ("entropy", "place")),
+        *((size, LESSON.format("place"), opened) for opened in (False, True) for size in LECTURE),
+        *(
+            (size, PLAIN.format(order), False)
+            for size in (LAPTOP, BEAMER, PHONE)
+            for order in ("entropy", "place")
+        ),
+        (BEAMER, f"{PLAIN.format('place')}&lang=en", False),
     ],
 )
-def test_squares_have_a_key_that_meets_no_name_in_a_lecture_too(look, size, path):
+def test_squares_have_a_key_that_meets_no_name_and_no_button(look, size, path, opened):
     page = look(path, size)
-    (key,) = boxes(page, ".key.corner")
-    parts = (".annotation-text", ".xtick text", ".xtitle")
-    names = boxes(page, ", ".join(f"{figure('overview')} {part}" for part in parts))
-    assert not [name for name in names if key.across(name) > 0 and key.down(name) > 0.3 * name.height]
+    if page.locator(".correction .card").is_visible() != opened:  # an open card makes the tiles small
+        changed_words(page).first.click()
+        settle(page)
+    of_tiles = figure("overview")
+    page.locator(of_tiles).hover()  # where a mouse is, its buttons appear
+    expect(page.locator(f"{of_tiles} .xtitle")).to_contain_text("■")
+    settle(page)
+    (key,) = boxes(page, f"{of_tiles} .xtitle")
+    # Numbers stand under the name of their axis, as Plotly places it: there a line of type has more room.
+    for part, share in ((".annotation-text", 0.3), (".modebar-btn text", 0.3), (".xtick text", 0.4)):
+        names = boxes(page, f"{of_tiles} {part}") if page.locator(f"{of_tiles} {part}").count() else []
+        assert not [name for name in names if key.across(name) > 0 and key.down(name) > share * name.height]
+    whole = box(page, ".st-key-overview .plot")
+    assert whole.left <= key.left and key.right <= whole.right and whole.top <= key.top
 
 
 @pytest.mark.parametrize(
@@ -206,8 +221,9 @@ def test_no_button_lies_over_the_key_of_all_heads_where_nothing_hovers(open_page
     page = open_page("?edit=1", width=1366, height=768)
     page.context.new_cdp_session(page).send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     page.reload()
-    page.wait_for_selector(".key.corner", state="attached")
+    key = page.locator(f"{figure('overview')} .xtitle")
+    expect(key).to_contain_text("■")
     settle(page)
     assert page.evaluate("matchMedia('(hover: none)').matches")
-    (key,) = boxes(page, ".key.corner")  # the element itself has no height
-    assert key.bottom <= min(each.top for each in boxes(page, f"{figure('overview')} .modebar-btn text"))
+    buttons = boxes(page, f"{figure('overview')} .modebar-btn text")
+    assert max(each.bottom for each in buttons) <= box(page, key).top

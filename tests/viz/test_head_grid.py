@@ -80,6 +80,21 @@ def test_the_chosen_tiles_are_framed_inside_the_gaps():
     assert not head_grid(random_weights()).layout.shapes
 
 
+@pytest.mark.parametrize("order", [None, ORDER])
+def test_squares_have_a_colour_and_a_key_of_their_own_which_is_nowhere_without_them(order):
+    words = {"head_title": "헤드", "mark_title": "<다름>", "order": order, "chosen": [(0, 2)]}
+    frame, square = head_grid(random_weights(), marked=[(1, 2)], **words).layout.shapes
+    assert square.fillcolor != frame.line.color
+    titles = [
+        head_grid(random_weights(), marked=marked, **words).layout.xaxis.title.text
+        for marked in ([(1, 2)], [])
+    ]
+    assert titles == [
+        f'헤드 (<span style="color:{square.fillcolor}">■</span> &lt;다름&gt;)',
+        "" if order else "헤드",
+    ]
+
+
 def test_without_its_scale_the_tiles_begin_at_the_top_and_are_as_high():
     shown, bare = (head_grid(random_weights(), scale=scale) for scale in (True, False))
     assert (shown.data[0].showscale, bare.data[0].showscale) == (True, False)

@@ -48,8 +48,6 @@ def draw(
     view shows the head that is chosen. Otherwise a tile leads to a view that does.
     """
     framed = state.selection.heads(state.trace) if framed is None else framed
-    if may_switch_off(state):
-        markup.paragraph(say("overview_corner"), f"key corner {_order_of(state)}")
     figures.draw(
         _figure(state, rank(state, _order_of(state)), framed, nats, without_each(state)),
         "overview",
@@ -183,6 +181,7 @@ def _figure(
         notes=notes,
         chosen=framed,
         marked=without,
+        mark_title=say("overview_corner"),
         scale=False,
         theme=state.theme,
     )

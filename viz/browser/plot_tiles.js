@@ -13,8 +13,15 @@ function fittedTiles(figure, width, room) {
   const whole = (width - l - r) * layout.meta.ratio + t + b; // at which the picture is as wide as its room
   const height = Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole));
   const inside = [width - l - r, height - t - b];
-  const placed = { ...numbersApart(layout, ...inside), ...namesBetweenFrames(layout, ...inside), margin };
+  const placed = { ...numbersApart(unnamed(layout), ...inside), ...namesBetweenFrames(layout, ...inside), margin };
   return resized({ ...figure, layout: { ...layout, ...placed } }, width, height);
+}
+
+/** In a lecture no room is above tiles that have names of their own. */
+function unnamed(layout) {
+  const { xaxis } = layout;
+  if (!inLecture() || xaxis.showticklabels !== false) return layout;
+  return merged(layout, { xaxis: { title: { text: "" } } });
 }
 
 /** In a lecture all room is for the tiles: no buttons appear above them, and only numbers need room there. */

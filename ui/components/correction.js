@@ -275,13 +275,16 @@ function card(root) {
   const shut = control("close", "close", () => close(root, true), "×");
   shut.ariaLabel = words.close;
   const head = node("p", "head", node("b", "", apart(what)));
+  if (found.part) head.append(node("span", "part", found.part));
   for (const kind of found.kinds) head.append(node("span", "kind", kind));
   const why = node("p", "why", found.why);
   if (found.article) why.append(node("cite", "", found.article));
   box.append(head, why, node("p", "sure", [found.sure, found.note].filter(Boolean).join(" · ")));
   const acts = node("p", "acts");
+  // Where a word has several changes, only that of this card is taken back.
+  const names = found.part ? { ...words, reject: `${words.reject}: ${found.typed}` } : words;
   for (const what of ["reject", "own", "test"].filter((each) => words[each]))
-    acts.append(control(what, what, () => act(root, what), words[what]));
+    acts.append(control(what, what, () => act(root, what), names[what]));
   const corner = node("p", "corner");
   const arrows = { "‹": [words.previous, -1], "›": [words.next, 1] };
   if (made(root).length > 1)

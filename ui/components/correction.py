@@ -78,6 +78,7 @@ def correction_data(
     ``chosen`` is the number of the proposal in focus, ``opened`` that of the sentence whose pictures are
     shown, from 0. ``rest`` is text behind the corrected one that was not read.
     """
+    parts: dict[int, dict] = {}
     pieces, done = [], 0
     starts = {sentence.start: number for number, sentence in enumerate(correction.sentences)}
     several = len(starts) > 1
@@ -86,13 +87,21 @@ def correction_data(
         done = end
         if several and start in starts:
             pieces.append({"sentence": starts[start]})
-        kinds = joint_kinds(each.kinds for each in inside if each.made)
+        made = [each for each in inside if each.made]
+        if len(made) > 1:
+            parts |= {
+                each.number: _part(correction.source[start:end], each.change.moved(-start, 0))
+                for each in made
+            }
+        kinds = joint_kinds(each.kinds for each in made)
         pieces.append(_word(correction.source, start, end, inside) | {"kinds": list(map(kind_name, kinds))})
     pieces += _plain(correction.source, done, len(correction.source), starts if several else {})
     pieces += [{"rest": rest}] * bool(rest)
     return {
         "pieces": pieces,
-        "proposals": {str(each.number): each.card() for each in proposals if each.made},
+        "proposals": {
+            str(each.number): each.card() | parts.get(each.number, {}) for each in proposals if each.made
+        },
         "chosen": chosen,
         "opened": opened,
         "text": correction.text + rest,
@@ -117,6 +126,14 @@ def written_data(correction: Correction, *, opened: int, words: dict[str, str], 
         "words": words,
         "language": language,
     }
+
+
+def _part(word: str, change: Change) -> dict:
+    """Which of the changes of ``word`` a card is about: its place as typed and as written."""
+    before, after = word[: change.source_start][-1:], word[change.source_end :][:1]
+    sides = (before + side + after for side in (change.wrong, change.right))
+    typed, part = (visible_token(side, len(side)) for side in sides)
+    return {"typed": typed, "part": part}
 
 
 def _plain(source: str, start: int, end: int, starts: dict[int, int]) -> list[dict]:

@@ -90,6 +90,17 @@ def test_all_changes_of_a_word_and_words_that_a_change_joins_are_one_button(sour
     assert "".join(text for text, _ in word["now"]) == target
 
 
+def test_cards_of_one_word_tell_which_of_its_changes_they_are_about():
+    cards = data_of(corrected(("또 할수있는만큼", "또 할 수 있는 만큼", (0.9,) * 3)))["proposals"].values()
+    assert [(card["typed"], card["part"]) for card in cards] == [
+        ("할수", "할␣수"),
+        ("수있", "수␣있"),
+        ("는만", "는␣만"),
+    ]
+    (card,) = data_of(corrected(("할수", "할 수", (0.9,))))["proposals"].values()
+    assert "part" not in card
+
+
 def test_what_the_network_was_unsure_of_is_offered_and_the_word_stays():
     (word,) = (piece for piece in pieces(("고갱이 왔다", "고객이 왔다", (0.4,))) if piece.get("offer"))
     assert word["made"] == []

@@ -13,7 +13,7 @@ from model.trace.trace import AttentionTrace, Selection
 from ui.shell import address
 from viz import number_text
 from viz.browser.texts import LANGUAGES, table, visible, what_happened
-from viz.labels import capital, decimal, visible_token, weight
+from viz.labels import IMPOSSIBLE, capital, decimal, visible_token, weight
 
 _SPOKEN: ContextVar[str] = ContextVar("spoken", default="")
 
@@ -270,10 +270,21 @@ def tex_dot(one: Sequence[float], other: Sequence[float], most: int, together: i
 
 
 def tex_weighted_sum(weights: np.ndarray, vectors: np.ndarray, most: int = 3) -> list[str]:
-    """(K,), (K, v): the ``most`` heaviest terms of the sum, in the order of the keys, each on its line."""
+    """(K,), (K, v): the ``most`` heaviest terms of the sum, in the order of the keys, each on its line.
+
+    A weight is 0 only where a mask makes it so.
+
+    >>> tex_weighted_sum(np.array([0.75, 0.0002, 0.0]), np.ones((3, 1)))
+    ['0.75 \\\\cdot 1', '+ {<}0.001 \\\\cdot 1', '+ 0 \\\\cdot 1']
+    """
     heaviest = sorted(np.argsort(-weights, kind="stable")[:most])
-    terms = [rf"{tex_alone(weights[key], 3)} \cdot {_tex_factor(vectors[key])}" for key in heaviest]
+    terms = [rf"{_tex_weight(weights[key])} \cdot {_tex_factor(vectors[key])}" for key in heaviest]
     return _sum(terms, len(weights) > most, together=1)
+
+
+def _tex_weight(weight: float) -> str:
+    little, written = IMPOSSIBLE
+    return written.replace("<", "{<}") if 0 < weight < little else tex_alone(weight, 3)
 
 
 def _tex_factor(numbers: Sequence[float]) -> str:

@@ -6,6 +6,7 @@ becomes the most probable one.
 Shapes: R rows of all sentences, L layers, H heads, D d_model, F feed-forward width.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -233,7 +234,10 @@ def behind_openings(pair: Pair) -> list[Pair]:
 
 
 def same_mistake(pair: Pair) -> list[Pair]:
-    """Our own other sentences with a mistake of the pair, by its article: whether the mistake was learned."""
+    """Our own other sentences with a mistake of the pair, by its article: whether the mistake was learned.
+
+    Not in the word that was taught, and fragments only where no sentence has it.
+    """
     kinds = set()
     for change in find_changes(*pair):
         before, after = pair.wanted[: change.target_start], pair.wanted[change.target_end :]
@@ -242,8 +246,15 @@ def same_mistake(pair: Pair) -> list[Pair]:
         if article and (" " in change.wrong + change.right or not norm_kinds()[article.kind].is_certain):
             kinds.add(article.kind)
     own = [(kind, each) for kind, each in own_pairs() if kind in kinds and each.wrong != each.wanted]
-    found = [each for kind, each in own if each != pair and _mended(pair, kind) & _mended(each, kind)]
-    return list(dict.fromkeys(found))[:SAME_KIND]
+    taught = _words(pair.wrong) - _words(pair.wanted)
+    other = [(kind, each) for kind, each in own if not taught & _words(each.wrong)]
+    found = dict.fromkeys(each for kind, each in other if _mended(pair, kind) & _mended(each, kind))
+    sentences = [each for each in found if each.wanted.endswith((".", "?", "!"))]
+    return (sentences or list(found))[:SAME_KIND]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
 
 
 def _mended(pair: Pair, kind: str) -> set[tuple[str, ...]]:

@@ -188,6 +188,12 @@ def test_the_same_mistake_has_the_same_letters_or_a_word_of_the_space(wrong, wan
     assert own and all(re.search(shared, each.wanted) for each in own)
 
 
+def test_the_taught_word_and_fragments_are_no_other_sentences():
+    own = same_mistake(Pair("무리없이 끝났다.", "무리 없이 끝났다."))
+    assert not [each.wrong for each in own if "무리없이" in each.wrong]
+    assert all(each.wanted.endswith(".") for each in own) and len(own) > 4
+
+
 def test_our_own_sentences_are_those_that_the_command_makes():
     assert [(kind, *pair) for kind, pair in own_pairs()] == list(make_pairs())
     others = own_pairs()[model_editing.KEY_PAIRS :][:OTHER_PAIRS]

@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 
 IMAGES = ROOT / "docs" / "images"
 SIZE = {"width": 1366, "height": 768}  # of a small laptop, the least that the layout is made for
-# By the name of its file: what the address asks for, and the browser's colours.
+# By the name of its file: the path and query of the address, and the browser's colours.
 PICTURES = {
     "attention-light": ("/", "light"),
     "attention-dark": ("/", "dark"),
@@ -42,7 +42,7 @@ def main(folder):
             page.goto(f"{address}{asked}")
             settle(page)
             page.mouse.move(0, SIZE["height"] - 1)  # nothing is pointed at
-            page.wait_for_timeout(1000)  # what fades in has done so
+            page.wait_for_timeout(1000)  # until elements have faded in
             page.screenshot(path=folder / f"{name}.png")
             page.close()
             click.echo(f"{name}.png")

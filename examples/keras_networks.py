@@ -10,7 +10,7 @@ VOCABULARY, WIDTH, HEADS = 12, 8, 2
 
 
 def scaled_dot_product(query, key, value, mask):
-    """(B, H, Q, D/H), mask 1 where nobody may look -> output and weights."""
+    """(B, H, Q, D/H), mask 1 at hidden keys -> output and weights."""
     scores = ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))) / ops.sqrt(float(WIDTH // HEADS))
     weights = ops.softmax(scores - 1e9 * mask, axis=-1)
     return ops.matmul(weights, value), weights
@@ -116,7 +116,7 @@ class LookingCell(layers.Layer):
 
 
 class RecurrentLayer(keras.Model):
-    """The loop is Keras's own, which calls its cell once more than there are tokens."""
+    """The loop is Keras's own, which calls its cell once more than the number of tokens."""
 
     def __init__(self):
         super().__init__()
@@ -150,7 +150,7 @@ def functional_encoder_decoder(source_length: int, target_length: int) -> keras.
 
 
 class DecoderAlone(keras.Model):
-    """A language model: what it reads is all there is."""
+    """A language model: a decoder without an encoder."""
 
     def __init__(self):
         super().__init__()
@@ -291,7 +291,7 @@ def copying(epochs: int = 30) -> WholeTransformer:
 
 
 class Causal(layers.Layer):
-    """``attention`` that sees no later token, whatever it is asked for."""
+    """``attention`` that sees no later token, even where ``use_causal_mask`` is False."""
 
     def __init__(self, attention):
         super().__init__()

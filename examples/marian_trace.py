@@ -1,7 +1,7 @@
 """A small trace of MarianMT: ``python -m examples.marian_trace tests/marian.npz`` (needs
 requirements-examples.txt).
 
-The weights are random, so what the model would write means nothing; it is given a target instead. Encoder and
+The weights are random, so the model's output would mean nothing; it is given a target instead. Encoder and
 decoder have other numbers of layers and heads.
 """
 

@@ -1,6 +1,6 @@
 """The decompositions once more in PyTorch: the port on random weights, taken apart by hooks and gradients.
 
-Where a normalisation's scale is held, the score is linear in what each part adds, so gradient times part is
+Where a normalisation's scale is held, the score is linear in each part's output, so gradient times part is
 the part's share.
 
 Run by `pytest examples`; see requirements-examples.txt.
@@ -45,7 +45,7 @@ class Taken:
     """The port to PyTorch for one sentence, taken apart by hooks.
 
     ``parts``: by node, or side and name, its addition to the stream as a leaf: gradients reach it through the
-    sums of the stream, and through no later part. ``instead``: outputs of nodes in place of their own.
+    sums of the stream, and through no later part. ``instead``: by node, the output that replaces it.
     """
 
     def __init__(self, port, instead=None):
@@ -130,7 +130,7 @@ def test_who_wrote_is_gradient_times_part(networks):
             if part.name in ("embedding", "position"):
                 key = "decoder", part.name
             elif part.layer is None:
-                continue  # biases, which are no part of their own here
+                continue  # biases, which are no separate part here
             else:
                 kind = "decoder_feed_forward" if part.name == "feed_forward" else part.name
                 key = Node(kind, part.layer, part.head)

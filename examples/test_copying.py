@@ -1,4 +1,4 @@
-"""Small networks that have learnt to write three letters again hold a circuit, and it is found.
+"""Small networks that have learnt to write three letters again hold a circuit, and the search finds it.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

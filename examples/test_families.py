@@ -1,4 +1,4 @@
-"""Families of transformers: each opens, or one sentence says what is missing.
+"""Families of transformers: each opens, or one sentence names the missing part.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

@@ -47,7 +47,7 @@ torch.set_num_threads(1)
 
 
 class Opened(NamedTuple):
-    """A model with its laboratory, and a source and a target that it is asked about."""
+    """A model with its laboratory, and a source and a target to study."""
 
     model: Any
     lab: Any
@@ -360,7 +360,7 @@ def test_everything_is_afterwards_as_it_was():
 
 
 def test_layers_that_scale_what_they_add_have_no_such_methods():
-    """Granite multiplies it, so what the keys add is not what the stream gets."""
+    """Granite scales the sum over the keys before the stream gets it."""
     for scale in (1.0, 0.5):
         config = GraniteConfig(vocab_size=len(BYTES), **NARROW, residual_multiplier=scale)
         abilities = laboratory_of(grown(GraniteForCausalLM(config), 8), BYTES).config.abilities

@@ -170,7 +170,7 @@ def test_probabilities_in_half_precision_are_not_taken_for_logits(kind):
     trace = trace_torch(model, ids, pad=None)
     with torch.no_grad():
         logs = model(ids)[0].float().log()
-    assert kind != torch.bfloat16 or (logs.exp().sum(-1) - 1).abs().max() > 1e-3  # what used to mislead it
+    assert kind != torch.bfloat16 or (logs.exp().sum(-1) - 1).abs().max() > 1e-3  # this used to mislead it
     np.testing.assert_allclose(trace.log_probabilities[:-1], logs[range(35), ids[0, 1:]].numpy(), atol=0.1)
 
 

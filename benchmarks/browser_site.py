@@ -6,7 +6,7 @@ key, megabytes.
 Builds the site, serves it from this machine, and visits it in headless Chromium: a first visit with nothing
 cached, a second visit, typing with pauses; and typing again on a processor made slower. Memory is read on a
 host that isolates its pages, which browsers ask for; the visits are timed on a plain one, since an isolated
-page gets a process of its own anew, and without Playwright (``server.bare_page``). Prints a Markdown table.
+page gets a new process, and without Playwright (``server.bare_page``). Prints a Markdown table.
 """
 
 import random
@@ -74,8 +74,10 @@ def sentences(count: int, seed: int) -> list[str]:
 
 
 def first_answers(page: BarePage | Page, address: str) -> tuple[float, float]:
-    """Seconds from entering the address until the stored example is drawn, and until a sentence of one's own
-    is.
+    """Time the first two pictures after entering the address.
+
+    Returns:
+        seconds until the stored example is drawn, and until a typed sentence is.
     """
     start = time.perf_counter()
     page.goto(address)
@@ -128,6 +130,11 @@ def held_megabytes(page: Page) -> float:
 
 
 def told(values: list[float]) -> str:
+    """The median and, in brackets, the 95th percentile.
+
+    >>> told([10.0, 20.0, 30.0, 90.0, 100.0])
+    '30 (90)'
+    """
     return f"{statistics.median(values):.0f} ({sorted(values)[int(0.95 * (len(values) - 1))]:.0f})"
 
 
@@ -137,6 +144,7 @@ def opened(browser: Browser) -> Page:
 
 
 def seconds(chromium: str, address: str) -> list[Row]:
+    """Rows in seconds: the first visit, and the second one from the browser's cache."""
     with bare_page(chromium) as page:
         first = first_answers(page, address)
         page.evaluate("navigator.serviceWorker.ready.then(() => true)")
@@ -150,6 +158,7 @@ def seconds(chromium: str, address: str) -> list[Row]:
 
 
 def milliseconds(browser: Browser, address: str, keys: int, slower: int) -> list[Row]:
+    """Rows in milliseconds after the typing pause, at full speed and with a page ``slower`` times slower."""
     page = opened(browser)
     page.goto(address)
     is_open(page)
@@ -167,6 +176,7 @@ def milliseconds(browser: Browser, address: str, keys: int, slower: int) -> list
 
 
 def megabytes(browser: Browser, address: str, keys: int) -> list[Row]:
+    """Rows in MB (a million bytes), after ``keys`` typed texts."""
     page = opened(browser)
     page.goto(address)
     is_open(page)

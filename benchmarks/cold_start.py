@@ -1,5 +1,5 @@
 """Seconds from the server's first answer to the first example's picture in a browser, and to the answer to a
-sentence that is typed as soon as there is somewhere to type it; and, of a server whose first visitor opens
+sentence that is typed as soon as the page has a text area; and, of a server whose first visitor opens
 the laboratory, to all pictures of its first experiment.
 
     python benchmarks/cold_start.py [--runs 3]
@@ -62,14 +62,17 @@ LABORATORY = f"document.querySelectorAll('.plot[data-drawn]').length >= {PICTURE
 
 
 def wait(page: BarePage, holds: str) -> float:
-    """The time when the expression ``holds`` did."""
+    """Wait until the JavaScript expression ``holds`` is true; returns the clock's time then, in seconds."""
     page.evaluate(f"until(() => {holds})")
     return time.perf_counter()
 
 
 def measure(page: BarePage) -> dict[str, float]:
-    """Seconds at which each mark was first seen: after the server's first answer, which itself is counted
-    from the start of its process."""
+    """Time the marks of a first visit to a new server.
+
+    Returns:
+        seconds by mark after the server's first answer; those of the answer, from the start of its process.
+    """
     started = time.perf_counter()
     with running_app(PORT) as address:
         answered = time.perf_counter()
@@ -84,8 +87,10 @@ def measure(page: BarePage) -> dict[str, float]:
 
 
 def laboratory(page: BarePage) -> float:
-    """Seconds until a new server has answered with the effect of each head's ablation, for a visitor who
-    opens the laboratory at once.
+    """Time a new server whose first visitor opens the laboratory at once.
+
+    Returns:
+        seconds from its first answer until the effects of each head's ablation are drawn.
     """
     with running_app(PORT) as address:
         answered = time.perf_counter()
@@ -95,6 +100,7 @@ def laboratory(page: BarePage) -> float:
 
 
 def run(chromium: str) -> dict[str, float]:
+    """The seconds of all marks, and of the laboratory on a second new server."""
     with bare_page(chromium) as page:
         seen = measure(page)
     with bare_page(chromium) as page:

@@ -45,9 +45,7 @@ def _spans(place: str) -> tuple[list[str], ...]:
 
 
 def span(place: str, rng: random.Random) -> tuple[str, str]:
-    """(kind, text) of something that may stand inside a sentence ("inline"), or of a whole line of code or
-    JSON ("line").
-    """
+    """(kind, text) of a span inside a sentence ("inline"), or of a whole line of code or JSON ("line")."""
     kind, text = rng.choice(_spans(place))
     words = rng.choice(JOINED), rng.choice(JOINED)
     return kind, text.format(*words, number=rng.randint(1, 99), name=rng.choice(NAMES))

@@ -35,7 +35,7 @@ class Ours:
         self.corrector.warm_up()
 
     def correct(self, text: str) -> tuple[float, str]:
-        """Seconds until the correction and all traces are there, and the network's text."""
+        """The seconds until the correction and all traces are there, and the network's text."""
         started = time.perf_counter()
         correction = self.corrector.correct(text)
         maps = [sentence.trace for sentence in correction.sentences]
@@ -44,6 +44,7 @@ class Ours:
         return seconds, correction.with_minimum_confidence(0).text
 
     def correct_file(self, texts: list[str]) -> tuple[float, list[str]]:
+        """The seconds of all ``texts`` together, without traces, and the network's texts."""
         started = time.perf_counter()
         corrections = self.corrector.correct_batch(texts)
         seconds = time.perf_counter() - started
@@ -84,7 +85,7 @@ class CTranslate:
         return [self.tokenizer.decode(ids, text) for ids, text in zip(produced, texts, strict=True)]
 
     def correct(self, text: str, whole: bool = False) -> tuple[float, str]:
-        """Seconds and the text.
+        """The seconds and the text.
 
         A ``whole`` text may be longer than the weights were trained for: as many tokens are produced as were
         read, of any meaning.
@@ -96,6 +97,7 @@ class CTranslate:
         return time.perf_counter() - started, " ".join(corrected)
 
     def correct_file(self, texts: list[str]) -> tuple[float, list[str]]:
+        """The seconds of all ``texts`` together, with the settings that ``tune`` chose, and the texts."""
         threads, tokens = self.for_files
         started = time.perf_counter()
         corrected = self._translate(threads, texts, max_batch_size=tokens, batch_type="tokens")
@@ -125,7 +127,7 @@ class Marian:
         self.model = marian(shape, "eager" if attention else "sdpa").eval()
 
     def correct(self, text: str, whole: bool = False) -> tuple[float, str]:
-        """Seconds, and no text: random weights know no Korean."""
+        """The seconds, and an empty text: random weights know no Korean."""
         import torch
 
         started = time.perf_counter()

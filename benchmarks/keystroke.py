@@ -11,7 +11,7 @@ The clock is the browser's (``keystroke.js``). It starts at the area's ``input``
 when the browser sends the text. The picture is there when the heatmap's columns spell the new sentence, the
 overview holds other numbers than before, and the browser has painted both. Bytes of an update are those of
 the connection's messages, plain and compressed as the server compresses them; the first load is everything
-that the page asked for.
+that the page requested.
 """
 
 import base64
@@ -192,7 +192,7 @@ def main(keys: int, tokens: int, port: int, heads: int) -> None:
         measure_heads(heads)
         return
     rng = random.Random(tokens)
-    # Syllables without a final consonant, as many different ones as there are keys.
+    # Syllables without a final consonant, a different one for each key.
     characters = [chr(code) for code in rng.sample(range(ord("가"), ord("힣"), 28), keys + WARMING)]
     with running_app(port) as address, sync_playwright() as playwright:
         browser = launched(playwright)

@@ -106,6 +106,11 @@ def auroc(scores: Mapping[Any, float], true: Collection[Any]) -> float:
 
 
 def precision_and_recall(found: Collection[Any], true: Collection[Any]) -> tuple[float, float]:
+    """Precision, NaN where ``found`` is empty, and recall.
+
+    >>> precision_and_recall({1, 2}, {2, 3, 4, 5})
+    (0.5, 0.25)
+    """
     both = len({*found} & {*true})
     return both / len(found) if found else float("nan"), both / len(true)
 

@@ -120,6 +120,7 @@ def shifted(letters: np.ndarray, by: int) -> np.ndarray:
 
 
 def occurs(texts: Texts, _: Values) -> np.ndarray:
+    """(B,): 1 in rows with the letter 0, else 0."""
     return (texts.read == 0).any(1).astype(int)
 
 
@@ -129,19 +130,23 @@ def decided(either: np.ndarray) -> np.ndarray:
 
 
 def turned(value: np.ndarray) -> np.ndarray:
-    """A fixed exchange of letters, which a feed-forward network can learn."""
+    """A fixed exchange of letters, which a feed-forward network can learn; NONE stays.
+
+    >>> turned(np.array([0, 1, NONE]))
+    array([2, 5, 8])
+    """
     return np.append((3 * np.arange(LETTERS) + 2) % LETTERS, NONE)[value]
 
 
 def repeated(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Different letters, the last of which is one of those before it."""
+    """(B, 6): different letters, the last of which is one of those before it."""
     read = rng.permuted(np.tile(np.arange(LETTERS), (count, 1)), axis=1)[:, :6]
     read[:, -1] = read[np.arange(count), rng.integers(4, size=count)]
     return read
 
 
 def with_some_zeros(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Letters without 0, which half of the rows then have in one place."""
+    """(B, 6): letters without 0, which half of the rows then have in one place."""
     read = rng.integers(1, LETTERS, size=(count, 6))
     rows = np.flatnonzero(rng.random(count) < 0.5)
     read[rows, rng.integers(6, size=len(rows))] = 0
@@ -149,14 +154,14 @@ def with_some_zeros(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def two_names(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Two different letters, and one of them again."""
+    """(B, 3): two different letters, and one of them again."""
     read = rng.permuted(np.tile(np.arange(LETTERS), (count, 1)), axis=1)[:, :3]
     read[:, 2] = read[np.arange(count), rng.integers(2, size=count)]
     return read
 
 
 def keys_and_values(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Three pairs of a key and a value, all different, and a letter that ``turned`` makes one of the keys."""
+    """(B, 7): three pairs of key and value, all different, and a letter that ``turned`` maps to a key."""
     read = rng.permuted(np.tile(np.arange(LETTERS), (count, 1)), axis=1)[:, :7]
     back = np.argsort(turned(np.arange(LETTERS)))
     read[:, 6] = back[read[np.arange(count), 2 * rng.integers(3, size=count)]]
@@ -168,19 +173,23 @@ def letter(place: int, of: str = "read") -> Callable[[Texts, Values], np.ndarray
 
 
 def previous(texts: Texts, _: Values) -> np.ndarray:
+    """(B, N): the letter before each."""
     return shifted(texts.read, 1)
 
 
 def induced(texts: Texts, values: Values) -> np.ndarray:
+    """(B,): the letter after the first occurrence of the last one."""
     return found_at(values["previous"], texts.read[:, -1], texts.read)
 
 
 def other_name(texts: Texts, values: Values) -> np.ndarray:
+    """(B,): the one of the first two letters that is not the subject."""
     first, second = texts.read[:, 0], texts.read[:, 1]
     return np.where(first == values["subject"], second, first)
 
 
 def added(texts: Texts, values: Values) -> np.ndarray:
+    """(B,): the sum of two letters modulo LETTERS."""
     one, other = (values[name] for name in ("one", "other"))
     return (one + other) % LETTERS
 

@@ -7,11 +7,11 @@ Every sentence holds another number, which no correction touches: a sentence is 
 text with this number arrives, and its pictures are there when a run of the page that has drawn it has come to
 its end. The times are from typing to that. A sentence is overtaken when the visitor typed the next one first
 and that one was answered. It is lost when neither happened before ``--patience`` was over. Where the page
-says ``--busy`` instead of an answer, the visitor was told and types on. Whoever loses the connection comes
-back with the same session.
+says ``--busy`` instead of an answer, the visitor reads it and types on. A visitor who loses the connection
+comes back with the same session.
 
-Locust is built for requests over HTTP. A page of Streamlit answers over one connection with messages of its
-own, which ``visitor.py`` speaks; of Locust only its table of times would be used.
+Locust is built for requests over HTTP. A page of Streamlit answers over one connection with its own
+messages, which ``visitor.py`` speaks; of Locust only its table of times would be used.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class Figures:
     sizes: list[int] = field(default_factory=list)  # bytes of a run that came to its end
     typed: int = 0
     overtaken: int = 0  # before they were corrected
-    told: int = 0  # sentences whose visitor was told that the server is busy
+    told: int = 0  # sentences that the page answered with ``--busy``
     lost: int = 0
     errors: int = 0  # red boxes and exceptions on a page
     back: int = 0  # connections that broke and were opened again

@@ -35,11 +35,16 @@ PORT = 8771
 
 
 def megabytes(process: psutil.Process) -> float:
+    """Resident memory in MB (a million bytes)."""
     return process.memory_info().rss / 1e6
 
 
 def slope(measured: list[tuple[float, float]]) -> float:
-    """MB for each unit of the first numbers, over the second half of ``measured``."""
+    """MB for each unit of the first numbers, over the second half of ``measured``.
+
+    >>> round(slope([(0, 2.0), (1, 9.0), (2, 9.5), (3, 10.0)]), 6)
+    0.5
+    """
     counts, sizes = zip(*measured[len(measured) // 2 :], strict=True)
     return float(np.polyfit(counts, sizes, 1)[0])
 

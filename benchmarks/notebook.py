@@ -81,7 +81,7 @@ def timed(make: Callable[[AttentionTrace], str], trace: AttentionTrace, runs: in
 
 
 def drawn(browser: Browser, trace: AttentionTrace, runs: int) -> float:
-    """Seconds until our page is drawn."""
+    """The median of the seconds from opening our saved page to its drawn overview and heatmap."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "lens.html"
         explore(trace).save(path)

@@ -56,6 +56,7 @@ def turns(workers: dict[str, Worker], text: str) -> dict[str, float]:
 
 
 def measure(workers: dict[str, Worker], pairs: Sequence[NoisyPair]) -> dict[str, list[float]]:
+    """The milliseconds of each engine, one for each pair; the engines take turns."""
     rounds = [turns(workers, pair.wrong) for pair in pairs]
     return {name: [each[name] for each in rounds] for name in rounds[0]}
 
@@ -86,6 +87,7 @@ def show_growth(medians: dict[int, dict[str, float]]) -> None:
 
 
 def whole_numbers(_context: click.Context, _option: click.Parameter, text: str) -> list[int]:
+    """Read "40,512" of an option. Raises click.BadParameter for other text."""
     try:
         return [int(word) for word in text.split(",")]
     except ValueError:

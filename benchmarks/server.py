@@ -28,7 +28,7 @@ from websockets.sync.client import ClientConnection, connect
 ROOT = Path(__file__).parents[1]
 START = 180  # seconds that a server may take until its first answer
 ANSWER = 120  # seconds that Chromium may take for one command
-# A new window of Chromium loads pages of its own, among them the list below the address bar: half a second of
+# A new window of Chromium loads its own pages, among them the list below the address bar: half a second of
 # processor time. A visitor who enters an address has had the window before.
 AT_REST = 4  # seconds
 REST = 0.3  # seconds; idle threads of OpenMP keep a core busy for up to 0.2 s after their work
@@ -88,7 +88,11 @@ def running_page(port: int, **environment: str) -> Iterator[subprocess.Popen]:
 
 @contextmanager
 def running_app(port: int) -> Iterator[str]:
-    """The address of the app, whose server answers for as long as the block runs."""
+    """The address of the app, whose server answers for as long as the block runs.
+
+    Raises:
+        OSError: where it has not answered after ``START`` seconds.
+    """
     with running_page(port):
         wait_for_server(port)
         yield f"http://127.0.0.1:{port}/"
@@ -175,7 +179,7 @@ def bare_page(chromium: str) -> Iterator[BarePage]:
 
 
 class Worker:
-    """An object made by ``make(*args)`` in a process of its own, so that no library's threads or settings
+    """An object made by ``make(*args)`` in a separate process, so that no library's threads or settings
     reach another's.
 
     Use as a context manager. The constructor returns when the object is made: nothing else shall run

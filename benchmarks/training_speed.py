@@ -4,7 +4,7 @@
 
 Needs requirements.txt and benchmarks/requirements.txt. A step is forward, loss, gradient, the gradient's norm
 clipped to 1, and Adam, in float32, on random ids without padding. Ours runs as ``python -m training train``
-sets it up; the other is transformers' MarianMT class with torch's fused Adam. Each has a process of its own;
+sets it up; the other is transformers' MarianMT class with torch's fused Adam. Each has its own process;
 they take turns, some steps each, and a ratio is the median over rounds of (ours / theirs in that round). The
 generator makes pools of pairs as for training, in one process, of sentences made here or of a file of correct
 sentences.
@@ -67,7 +67,7 @@ class OurTraining:
         self.network.optimizer.learning_rate = RATE
 
     def steps(self, count: int, batch: int, tokens: int) -> float:
-        """Seconds of ``count`` steps."""
+        """The seconds of ``count`` steps, each on ``batch`` random pairs of ``tokens`` tokens."""
         made = list(batches(count, batch, tokens, self.network.config.vocab_size))
         started = time.perf_counter()
         for source, decoder_input, target in made:
@@ -87,7 +87,7 @@ class TorchTraining:
         self.autocast = torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16")
 
     def steps(self, count: int, batch: int, tokens: int) -> float:
-        """Seconds of ``count`` steps."""
+        """The seconds of ``count`` steps, each on ``batch`` random pairs of ``tokens`` tokens."""
         import torch
 
         made = list(batches(count, batch, tokens, self.model.config.vocab_size))

@@ -120,7 +120,8 @@ class Visitor:
     async def next_run(self, patience: float | None = None) -> Seen:
         """The drawn elements of the next run that comes to its end, given up or not.
 
-        TimeoutError where nothing comes for ``patience`` seconds; without it there is no limit.
+        Raises:
+            TimeoutError: where nothing comes for ``patience`` seconds; None sets no limit.
         """
         seen = Seen()
         shown: list[str] = []

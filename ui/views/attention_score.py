@@ -84,6 +84,8 @@ class AttentionScore(View):
 
     @cached_property
     def look(self) -> ScoreDecomposition:
+        """The score of the chosen cell, by parts of its query and its key. Raises EngineError without an
+        answer."""
         cell = AttentionCell(_head_of(self.state), *_cell_of(self.state))
         return self.state.ask(declared.decompose_attention_score, *self.state.texts, cell)
 

@@ -46,9 +46,8 @@ BESIDE = 0.2  # of a row: the distance of its sub-layers, whose boxes must not r
 
 
 def drawn_edges(edges: CircuitEdges, members: Sequence[Node]) -> tuple[Edge, ...]:
-    """The fewest edges that carry DRAWN of all effects, and of each member the largest edge to it and from
-    it, so that none is unconnected.
-    """
+    """The fewest edges that carry DRAWN of all effects, in nats, and of each member the largest edge to it
+    and from it, so that none is unconnected."""
     ranked = sorted(edges.edges, key=lambda edge: -abs(edge.nats))
     sizes = np.cumsum([abs(edge.nats) for edge in ranked])
     kept = ranked[: int(np.searchsorted(sizes, DRAWN * sizes[-1])) + 1] if ranked else []
@@ -61,7 +60,12 @@ def drawn_edges(edges: CircuitEdges, members: Sequence[Node]) -> tuple[Edge, ...
 
 
 def node_name(node: Node) -> str:
-    """A head as on the tiles; a feed-forward network by its layer."""
+    """A head as on the tiles; a feed-forward network by its layer.
+
+    >>> with spoken("en"):
+    ...     node_name(Node("decoder_feed_forward", 3))
+    'Decoder feed-forward 4'
+    """
     if node.head is not None:
         return head_name(Head(node.kind, node.layer, node.head))
     return say(f"circuit_feed_{node.side}", layer=node.layer + 1)
@@ -120,7 +124,8 @@ class CircuitView(View):
         super().show()
 
     def complete(self) -> None:
-        """Ask for the edges, which the graph draws and which take long."""
+        """Ask for the edges, which the graph draws and which take long. Raises EngineError without an
+        answer."""
         if self.values["circuit_as"] == GRAPH:
             self.state.ask(declared.circuit_edges, *self._asked)
 

@@ -88,7 +88,8 @@ class Claims(View):
 
     @cached_property
     def explanation(self) -> Explanation | None:
-        """None where the fix writes the same tokens as the typed text."""
+        """None where the fix writes the same tokens as the typed text. Raises EngineError without an
+        answer."""
         return self.state.ask(declared.verified_explanation, self.state.edit)
 
     @property

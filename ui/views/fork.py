@@ -35,7 +35,11 @@ def _probabilities(trace: AttentionTrace) -> list[float]:
 
 
 def label_of(token: str) -> str:
-    """A token as the label of a button."""
+    """A token as the label of a button.
+
+    >>> label_of(" ")
+    '␣'
+    """
     return wording.plain_markdown(visible_token(token))
 
 

@@ -123,6 +123,7 @@ class HeadsOff(View):
 
     @cached_property
     def effects(self) -> HeadEffects:
+        """The effect of each head's ablation on the change, in nats. Raises EngineError without an answer."""
         return self.state.ask(declared.head_effects, self.state.edit, self.means)
 
     @cached_property

@@ -71,6 +71,7 @@ class MapCells:
         return inside and self.key_spans[column][0] < self.key_spans[column][1]
 
     def value_of(self, cell: tuple[int, int]) -> float:
+        """A weight, or a difference: one number of (Q, K)."""
         return float(self.values[self._index(cell)])
 
     def is_masked(self, cell: tuple[int, int]) -> bool:
@@ -180,6 +181,7 @@ FORMULA = (
 
 
 def cells_for(state: SentenceState, values: Values) -> MapCells:
+    """The cells (Q, K) that the settings of the view ask for."""
     return cells_of(
         state,
         by_words=values["unit"] == "word",

@@ -80,6 +80,8 @@ class Attribution(View):
 
     @cached_property
     def found(self) -> LogitAttribution:
+        """The contribution of each of the decoder's parts to the scores, in nats. Raises EngineError without
+        an answer."""
         return self.state.ask(declared.direct_logit_attribution, *self.state.texts, self.state.edits)
 
     @property
@@ -162,6 +164,7 @@ class Attribution(View):
         return figure, f"{say(f'kind_{state.kind}')} · {_place(state)} · {say('wrote_nats')}"
 
     def tiles(self) -> np.ndarray | None:
+        """(L, H, T, K) nats, as in ``maps``."""
         return self.maps
 
     def on_click(self, figure: str) -> Click | None:

@@ -38,7 +38,13 @@ SUBLAYERS_OF = {
 
 
 def places(side: str, count: int, of: str = "place") -> list[str]:
-    """The beginning of the stream, then each sub-layer by its name, or by the short one of a "tick"."""
+    """The beginning of the stream, then each sub-layer by its name, or by the short one of a "tick".
+
+    >>> from ui.wording import spoken
+    >>> with spoken("en"):
+    ...     places("alone", 3, "tick")
+    ['Start', 'L1 self', 'L1 feed']
+    """
     sublayers = SUBLAYERS_OF[side]
     named = [
         say(f"decided_{of}_{sublayers[n % len(sublayers)]}", layer=n // len(sublayers) + 1)
@@ -48,7 +54,8 @@ def places(side: str, count: int, of: str = "place") -> list[str]:
 
 
 def side_of(state: SentenceState, side: str) -> tuple[tuple[str, ...], list[int]]:
-    """The tokens that the "encoder" reads or the "decoder" writes, and the places of the changes in them."""
+    """The tokens that the "encoder" reads (S,) or the "decoder" writes (T,), and the places of the changes in
+    them."""
     of_encoder = side == "encoder"
     tokens = state.trace.source_tokens if of_encoder else state.trace.target_tokens
     kind = "encoder_attention" if of_encoder else "cross_attention"

@@ -80,7 +80,7 @@ class Numbers(View):
 
     @cached_property
     def shown(self) -> np.ndarray:
-        """The positions, in order, of the keys that are shown: all, or the heaviest of many."""
+        """The positions, in order, of the keys (K,) that are shown: all, or the heaviest of many."""
         return np.sort(np.argsort(-self.steps.weights[0], kind="stable")[:MOST_KEYS])
 
     @cached_property

@@ -122,7 +122,11 @@ class Ranking:
     heads: tuple[LayerHead, ...]  # best first: most focused, furthest, most beyond the usual
 
     def label(self, head: LayerHead) -> str:
-        """A head's numbers, counted from 1, and its value."""
+        """A head's numbers, counted from 1, and its value.
+
+        >>> Ranking("edit", np.array([[0.25]]), ((0, 0),)).label((0, 0))
+        '1·1 +0.25'
+        """
         value = decimal(self.values[head], 1 if self.name == "distance" else 2, signed=self.name == "edit")
         return f"{head[0] + 1}·{head[1] + 1} {value}"
 

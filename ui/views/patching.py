@@ -45,8 +45,8 @@ class Patching(View):
 
     @cached_property
     def found(self) -> ActivationPatching | None:
-        """The kinds of attention of the decoder, one below the other, as one. None without a corrupted
-        run."""
+        """The kinds of attention of the decoder, one below the other, as one; scores are in nats. None
+        without a corrupted run."""
         other = address.get(side_by_side.SENTENCE.name)[: side_by_side.LONGEST]
         of = ATTENTIONS[self.side] if self.part == HEADS else (self.side,)
         shared = self.how, other if self.how == "sentence" else ""

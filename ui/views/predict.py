@@ -34,7 +34,8 @@ def is_revealed(state: SentenceState) -> bool:
 
 
 def marks(state: SentenceState) -> list[int]:
-    """The marked positions, in order; other numbers are left out."""
+    """The marked positions, in order; other numbers are left out. Positions are source tokens (S,), from
+    0."""
     numbers = {int(part) for part in address.get(MARKED.name).split(",") if is_number(part)}
     return sorted(number for number in numbers if number < _markable(state))
 
@@ -55,7 +56,11 @@ def window(state: SentenceState, change: Change, around: str) -> range:
 
 
 def label(token: str, position: int, changed: bool) -> str:
-    """A token in Markdown, with its position, by which repeated syllables differ; bold if changed."""
+    """A token in Markdown, with its position, by which repeated syllables differ; bold if changed.
+
+    >>> label("밥", 0, changed=True)
+    '**밥** :small[1]'
+    """
     shown = wording.plain_markdown(visible_token(token))
     return f"{f'**{shown}**' if changed else shown} :small[{position + 1}]"
 
@@ -94,7 +99,7 @@ class Predict(View):
 
     @cached_property
     def heads(self) -> Agreement:
-        """The marks' agreement with each head."""
+        """The marks' agreement with each head; its arrays are (L, H)."""
         return agreement(self._markable, marks(self.state))
 
     @cached_property

@@ -119,6 +119,11 @@ def _values(trace: AttentionTrace, row: int) -> dict[str, object]:
 
 
 def share(value: float) -> str:
+    """A probability in digits.
+
+    >>> share(0.5)
+    '0.500'
+    """
     return probability(value)
 
 

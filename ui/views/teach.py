@@ -161,6 +161,7 @@ class Teach(View):
 
     @cached_property
     def outcome(self) -> EditOutcome:
+        """The outcome of the edit with the pairs that are complete. Raises EngineError without an answer."""
         layer = min(int(self.values[LAYER.name]), self.state.trace.num_layers) - 1
         complete = tuple(pair for pair in _pairs() if all(pair))
         strengths = self.values[WHITENING.name], self.values[STRENGTH.name]

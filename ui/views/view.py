@@ -156,7 +156,7 @@ class View:
         self.values: Values = controls.values(self.settings) if values is None else values
 
     def reading(self) -> str:
-        """The sentence about the picture."""
+        """The sentence about the picture. Raises EngineError where an answer that it needs does not come."""
         raise NotImplementedError
 
     @cached_property
@@ -195,7 +195,7 @@ class View:
 
     def complete(self) -> None:
         """Ask for all that the open figures show. A page draws them before it has the last of it, a phone
-        after."""
+        after. Raises EngineError without an answer."""
 
     def marked(self) -> list[LayerHead] | None:
         """The heads to mark among all; None: those selected."""
@@ -213,7 +213,8 @@ class View:
         return say(self.unchanged) if self.unchanged and self.state.asked_change is None else None
 
     def describe(self) -> str:
-        """The sentence above the picture, behind another one where the network prefers the typed text."""
+        """The sentence above the picture, behind another one where the network prefers the typed text. Raises
+        EngineError as ``reading`` does."""
         if self.message is not None:
             return self.message
         kept = self.state.kept_by_network
@@ -242,13 +243,15 @@ class View:
         self.draw_figures(*self.opened)
 
     def draw_choices(self, *parts: Choice | Callable[[], object]) -> None:
+        """One line of these ``parts``. Raises KeyError for an unregistered setting."""
         line = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
         with line(key=f"{self.name}_choices"):
             for part in parts:
                 controls.choose_beside(part) if isinstance(part, Choice) else part()
 
     def draw_figures(self, *names: str) -> None:
-        """The figures of these ``names``; those of ``beside`` side by side, each below its description."""
+        """The figures of these ``names``; those of ``beside`` side by side, each below its description.
+        Raises KeyError for a name that ``figures`` has not."""
         if not names or not self.beside.keys() >= set(names):
             for name in names:
                 self.draw_figure(name)
@@ -259,6 +262,8 @@ class View:
                 self.draw_figure(name)
 
     def draw_figure(self, name: str) -> None:
+        """The figure of this ``name``, by which its file is called. Raises KeyError if ``figures`` has
+        none."""
         figure, label = self.figures[name]
         file = file_name(self.state, self.saved_as.get(name, name.replace("_", "-")))
         title = picture_title(self.state)
@@ -276,7 +281,8 @@ class View:
         return found
 
     def explain(self) -> None:
-        """The text ``<idea>_idea``, and below it the formulas with the text ``<idea>_formula``."""
+        """The text ``<idea>_idea``, and below it the formulas with the text ``<idea>_formula``. Raises
+        KeyError where a language has no such text."""
         idea = self.idea or self.name
         st.markdown(say(f"{idea}_idea"))
         for formula in self.formulas:

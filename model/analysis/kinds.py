@@ -214,7 +214,7 @@ _OF_NORM = {
     "ieyo": "copula_polite",
     "deon_deun": "past_deo choice deun past_deora",
     "an_anh": "an_anh an_apart",
-    "particle": "particle_yo short_particle roseo_rosseo ui_e",
+    "particle": "particle_yo short_particle roseo_rosseo ui_e bakke",
     "ending": "ending_o link_iyo plain_ending tense_ending geureomeuro reo_ryeo rae ryeogo "
     "dae_hearsay neunde ge_adverb past_coda",
     "conjugation": "stem_ending vowel_harmony stem_l stem_s stem_h stem_eu stem_reu stem_d stem_b ha_yeo "

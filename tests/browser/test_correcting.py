@@ -3,9 +3,11 @@
 The older network beside the Transformer: chosen in the settings, it answers for itself on every page.
 """
 
+import re
 import unicodedata
 from urllib.parse import quote, urlencode
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from model.tables.correcting import TableCounts, correct_rows
@@ -160,6 +162,21 @@ def test_the_reason_stands_in_a_card_and_all_changes_are_listed_by_mouse_and_key
     page.locator(".correction .all").click()
     expect_corrected(page, MISSPELT, "며칠 뒤에 할 수 있어요.")
     expect(listed).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+def test_a_remark_stands_free_over_the_numbers_and_the_list_tells_how_sure_each_change_is(open_page, width):
+    decomposed = unicodedata.normalize("NFD", "이제는 그렇게 할수박에 없습니다.")
+    page = open_text(open_page, decomposed, width=width)
+    changed_words(page).first.click()
+    page.locator(".st-key-three_mattered button:enabled:visible").wait_for()
+    remark, numbers = page.locator(".st-key-said .note"), page.locator(".st-key-measured")
+    expect(remark).to_contain_text("풀어쓴 자모")
+    edge = "(each, name) => each.getBoundingClientRect()[name]"
+    wait_until(page, lambda: remark.evaluate(edge, "bottom") <= numbers.evaluate(edge, "top"), True)
+    page.locator(".correction .count").click()
+    told = page.locator(".correction .entry small")
+    expect(told).to_have_text(re.compile(r"^띄어쓰기: .*확신도.* · 조사: .*확신도"))
 
 
 def test_an_own_word_stays_in_the_browser_and_is_left_alone_in_the_next_session(open_page):

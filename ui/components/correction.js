@@ -185,8 +185,10 @@ function list(root) {
     entries.push(node("li", "", entry));
   };
   for (const piece of pieces) {
-    const sure = new Set(piece.made?.map((number) => proposals[number].sure));
-    if (piece.made?.length) add(piece.made[0], show, changed(piece), [...piece.kinds, ...sure]);
+    const cards = piece.made?.map((number) => proposals[number]) ?? [];
+    const sure = new Set(cards.map((each) => each.sure));
+    const each = sure.size > 1 && cards.map(({ kinds, sure }) => `${kinds.join(", ")}: ${sure}`);
+    if (cards.length) add(piece.made[0], show, changed(piece), each || [...piece.kinds, ...sure]);
     if (!piece.offer) continue;
     const { number, text, share } = piece.offer;
     add(number, reach, changed({ ...piece, now: [[text]] }), [words.left, share]);

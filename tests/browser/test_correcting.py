@@ -179,6 +179,23 @@ def test_a_remark_stands_free_over_the_numbers_and_the_list_tells_how_sure_each_
     expect(told).to_have_text(re.compile(r"^띄어쓰기: .*확신도.* · 조사: .*확신도"))
 
 
+def test_no_text_is_copied_that_is_not_the_typed_one(open_page):
+    page = open_text(open_page, MISSPELT)
+    changed_words(page).first.wait_for()
+    page.evaluate("navigator.clipboard.writeText = async (text) => (window.copied = text)")
+    copy, told = page.locator(".correction .copy"), page.locator(".correction .told")
+    for text in ("학꾜에 갓다. " * 80, unicodedata.normalize("NFD", "학꾜에 갓다.\n 가치 ")):
+        text_area(page).fill(text)
+        copy.click()  # at once: the page shows the text before
+        expect(told).to_have_text(table("ko")["copy_behind"])
+        assert page.evaluate("window.copied") is None
+        settle(page)
+        expect(told).to_be_empty()
+        copy.click()
+        wait_until(page, lambda: page.evaluate("window.copied?.slice(0, 7)"), "학교에 갔다.")
+        page.evaluate("window.copied = null")
+
+
 def test_an_own_word_stays_in_the_browser_and_is_left_alone_in_the_next_session(open_page):
     page = open_text(open_page, MISSPELT)
     changed_words(page).first.click()

@@ -7,8 +7,12 @@ async function copyText(text, place, done) {
   } catch {
     copyByHand(text); // a page without https has no clipboard, as on a school's own network
   }
+  sayBriefly(place, done);
+}
+
+function sayBriefly(place, said) {
   const label = place.textContent;
-  place.textContent = done;
+  place.textContent = said;
   setTimeout(() => (place.textContent = label), 1500);
 }
 

@@ -2,7 +2,8 @@
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".correction");
-  const text = JSON.stringify(data);
+  root.typed = data.typed;
+  const text = JSON.stringify({ ...data, typed: null });
   root.ask = (what, number) => setTriggerValue("asked", { what, number });
   root.opened ??= null;
   root.watched ??= watch(root);
@@ -87,6 +88,9 @@ function tab(root, from, back) {
   return Boolean(to);
 }
 
+/** Whether another text has been typed, which is not corrected yet. */
+const isBehind = ({ typed }) => (window.typedText?.() ?? typed) !== typed;
+
 /** The changes that are made, in the order of the text. */
 const made = ({ data: { pieces } }) => pieces.flatMap((piece) => piece.made ?? []);
 
@@ -162,7 +166,9 @@ function bar(root) {
   const acts = node("span", "acts");
   if (words.all) acts.append(control("all", "all", () => act(root, "all"), words.all));
   const told = Object.assign(node("span", "told"), { role: "status" });
-  const copy = control("copy", "copy", () => copyText(text, told, words.copied), words.copy);
+  const copying = () =>
+    isBehind(root) ? sayBriefly(told, words.behind) : copyText(text, told, words.copied);
+  const copy = control("copy", "copy", copying, words.copy);
   copy.title = words.copy_long;
   acts.append(copy, told);
   return node("div", "bar", count, list(root), acts); // Tab leads from the button into its list

@@ -21,6 +21,7 @@ export default function ({ data, parentElement, setStateValue }) {
     if (!typedEarly) area.value = data.text;
   }
 
+  window.typedText = () => (area.isConnected ? area.value : null); // for correction.js
   const status = parentElement.querySelector("p");
   const counted = parentElement.querySelector("output");
   const count = () => {

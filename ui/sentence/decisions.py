@@ -135,18 +135,23 @@ class Doing:
 
 
 def show_correction(
-    found: loaders.Correction, doing: Doing = Doing(), rest: str = "", told: Described | None = None
+    found: loaders.Correction,
+    doing: Doing = Doing(),
+    rest: str = "",
+    told: Described | None = None,
+    typed: str | None = None,
 ) -> tuple[loaders.SentenceCorrection | None, Change | None]:
     """Draw the corrected text; returns the sentence whose pictures are shown, and its change in focus.
 
-    ``rest`` is the text behind it that was not read. The description of a visitor's own model, ``told``, may
-    say that it does not correct: then the text is shown unmarked.
+    ``typed`` is the text as the text area has it, if the page has one. ``rest`` is the text behind it that
+    was not read. The description of a visitor's own model, ``told``, may say that it does not correct: then
+    the text is shown unmarked.
     """
     place = _opened(found)
     sentence = found.sentences[place] if found.sentences else None
     if told is not None and told.task != "correct":
         words = _words([], Doing(decides=False)) | {"label": say(f"written_{told.task}")}
-        data = written_data(found, opened=place, words=words, language=told.language)
+        data = written_data(found, opened=place, words=words, language=told.language) | {"typed": typed}
         correction(data, "correction", lambda what, number: _answer(found, what, number, decides=False))
         return sentence, None
     proposals = _proposals(found)
@@ -156,7 +161,7 @@ def show_correction(
     if rest:
         words["copied"] = say("copied_with_rest", left=f"{len(rest):,}")
     data = correction_data(found, proposals, chosen=number, opened=place, rest=rest)
-    data["words"] = words
+    data |= {"words": words, "typed": typed}
     correction(data, "correction", lambda what, number: _answer(found, what, number, doing.decides))
     return sentence, _in_focus(sentence)
 
@@ -183,6 +188,7 @@ def _words(proposals: list[Proposal], doing: Doing, undone: bool = False) -> dic
         "copy": say("copy"),
         "copy_long": say("copy_corrected"),
         "copied": say("copied"),
+        "behind": say("copy_behind"),
         "hint": say(hint) if proposals else "",  # without proposals a message says so
         "accept": say("correction_accept", text="{text}", share="{share}"),
         "accept_layout": say("correction_accept_layout", text="{text}"),

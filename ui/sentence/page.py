@@ -226,7 +226,8 @@ def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
         correction = _corrected(text, corrector)
         if correction:
             doing = Doing(tests=verified_explanation.suits(corrector.config), keeps_words=told is None)
-            sentence, change = show_correction(correction, doing, text[len(correction.source) :], told)
+            rest = text[len(correction.source) :]
+            sentence, change = show_correction(correction, doing, rest, told, typed)
             models.show_remarks(typed, correction, corrector)
     found = OpenSentence(corrector)
     if sentence is None:

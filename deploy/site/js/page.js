@@ -189,6 +189,7 @@ function wordsSaid(proposals, found, say) {
       : "",
     copy: say("copy"),
     copied: say("copied"),
+    behind: say("copy_behind"),
     copy_long: say("copy_corrected"),
   };
 }
@@ -444,7 +445,10 @@ export class Site {
     this.places.explorer.hidden = !found?.trace;
     if (found) {
       window.components.correction({
-        data: piecesOf({ ...found, rejected: this.state.rejected }, this.state.chosen, this.say),
+        data: {
+          ...piecesOf({ ...found, rejected: this.state.rejected }, this.state.chosen, this.say),
+          typed: found.typed,
+        },
         parentElement: this.places.correction.shadowRoot,
         setTriggerValue: (_, { what, number }) => this.answer(found, what, number),
       });

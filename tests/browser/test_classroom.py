@@ -179,6 +179,7 @@ def test_the_steps_of_a_plan_leave_one_beat_a_second(come):
     teacher.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
     teacher.reload()
     press(teacher, "class_open")
+    settle(teacher)  # a list that is opened while the page is drawn closes again
     press(teacher, "class_lesson")
     press(teacher, "lesson_50")
     for step in range(2, 6):

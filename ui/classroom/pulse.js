@@ -5,7 +5,7 @@
 //
 // In the class's bar it also says how high that is (--class-bar): pictures end above it. A step of a lesson
 // begins at the page's upper edge.
-const AFTER_A_PRESS = 500; // milliseconds; from the finger's touch to the click it is a tenth of a second
+const AFTER_A_PRESS = 2000; // milliseconds; a busy server takes one to say that it draws the next page
 
 export default function ({ data, parentElement, setTriggerValue }) {
   parentElement.endPulse?.(); // Streamlit calls this again for new data, and what it returns only at the end

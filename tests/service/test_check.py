@@ -76,7 +76,7 @@ def test_text_json_sarif_and_github_hold_the_same(folder):
     assert region == {"startLine": 3, "startColumn": 5, "endLine": 3, "endColumn": 8}
     assert run["results"][1]["fixes"][0]["artifactChanges"][0]["replacements"][0]["deletedRegion"] == region
     place = "file=text.txt,line=3,endLine=3,col=5,endColumn=8"
-    assert commands[1].startswith(f"::error {place},title=KO_DOE_DWAE::")
+    assert commands[1].startswith(f"::error {place},title=KO_AN_DWAE::")
 
 
 def test_a_path_of_sarif_is_a_uri(tmp_path):

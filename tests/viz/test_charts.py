@@ -63,7 +63,7 @@ INPUTS = {  # name of a chart -> positional arguments, further ones
     "contribution_panels": ((PANELS, THREE), {"outlined": [1]}),
     "embedding_sizes": ((TWO, [1, 2], [4, 8], [5, 5]), {}),
     "growth_curves": (([0, 100], [2.0, 0.1], [0.1, 0.4], ROWS[:, :2], TWO), {}),
-    "head_grid": ((GRID,), {"order": [(1, 2)], "labels": [TYPED], "head_names": THREE}),
+    "head_grid": ((GRID,), {"order": [(1, 2)], "marked": [(1, 2)], "labels": [TYPED], "head_names": THREE}),
     "head_mosaic": (({"cross": SQUARE},), {"names": {"cross": TYPED}}),
     "history_curves": ((RECORDS,), {"scores": {"dev": TYPED}}),
     "layer_curve": (([-2.0, 3.5], TWO), {"details": THREE[:2]}),
@@ -93,10 +93,15 @@ CAPTIONED = {  # name of a chart that takes Captions -> how many titles, hover n
     "history_curves": (4, 0, 0),
     "layer_curve": (1, 0, 0),
     "position_shift": (2, 0, 2),
+    "position_similarity_curve": (2, 0, 0),
+    "position_similarity_heatmap": (2, 0, 0),
     "positional_encoding_curves": (2, 2, 2),
+    "positional_encoding_heatmap": (3, 3, 0),
     "pruning_curve": (3, 0, 2),
     "reliability_curve": (3, 0, 2),
+    "role_mosaic": (1, 0, 0),
     "token_branches": (2, 0, 0),
+    "waterfall": (1, 0, 3),
 }
 MARKS = {"growth_curves": 2, "reliability_curve": 1}  # the traces that stay: loss and score; the diagonal
 

@@ -47,11 +47,13 @@ export async function prepare(places, to, heard) {
   }
 }
 
-/** {name: {promise}} of the objects that `prepare` sends through the other end of the port. */
+/** {name: promise} of the objects that `prepare` sends through the other end of the port. */
 export function prepared(from) {
-  const waiting = Object.fromEntries(Object.keys(MAKERS).map((name) => [name, Promise.withResolvers()]));
-  from.onmessage = ({ data: [name, made] }) => waiting[name].resolve(made);
-  return waiting;
+  const done = {};
+  const promises = {};
+  for (const name of Object.keys(MAKERS)) promises[name] = new Promise((resolve) => (done[name] = resolve));
+  from.onmessage = ({ data: [name, made] }) => done[name](made);
+  return promises;
 }
 
 // --- Corrects, away from the page, so that typing never waits. It fetches nothing but the parts that it
@@ -77,9 +79,9 @@ async function openCorrector(unpacked, made) {
   const [known, trees, encode, decode] = await small;
   const { config, characters, rules, weights_place: name } = parsed(known);
   const patterns = withPatterns(rules);
-  const weights = { name, ...(await made.weights.promise) };
+  const weights = { name, ...(await made.weights) };
   const network = await Network.open(await runtime, { encode, decode }, weights, config);
-  const [words, ngrams] = [new Words(await made.words.promise), new NGrams(await made.ngrams.promise)];
+  const [words, ngrams] = [new Words(await made.words), new NGrams(await made.ngrams)];
   const confidence = new Confidence(words, ngrams, new Trees(parsed(trees)));
   return new Corrector(network, new Tokenizer(characters), confidence, patterns, config);
 }

@@ -15,6 +15,7 @@ from model.tables.rows import TableRow
 from model.text.tokenizer import normalise
 from tests.browser.boxes import box
 from tests.browser.visit import (
+    LateAnswers,
     cell,
     changed_words,
     choose,
@@ -180,17 +181,21 @@ def test_a_remark_stands_free_over_the_numbers_and_the_list_tells_how_sure_each_
 
 
 def test_no_text_is_copied_that_is_not_the_typed_one(open_page):
-    page = open_text(open_page, MISSPELT)
+    late = LateAnswers()
+    page = open_text(open_page, MISSPELT, late=late)
     changed_words(page).first.wait_for()
     page.evaluate("navigator.clipboard.writeText = async (text) => (window.copied = text)")
     copy, told = page.locator(".correction .copy"), page.locator(".correction .told")
     for text in ("학꾜에 갓다. " * 80, unicodedata.normalize("NFD", "학꾜에 갓다.\n 가치 ")):
-        text_area(page).fill(text)
-        copy.click()  # at once: the page shows the text before
-        expect(told).to_have_text(table("ko")["copy_behind"])
-        assert page.evaluate("window.copied") is None
         settle(page)
-        expect(told).to_be_empty()
+        late.hold()
+        text_area(page).fill(text)
+        copy.click()  # the page shows the text before
+        wait_until(page, told.inner_text, KO["copy_behind"])
+        assert page.evaluate("window.copied") is None
+        late.release()
+        settle(page)
+        wait_until(page, told.inner_text, "")
         copy.click()
         wait_until(page, lambda: page.evaluate("window.copied?.slice(0, 7)"), "학교에 갔다.")
         page.evaluate("window.copied = null")

@@ -1,6 +1,5 @@
 """Commands ``serve`` and ``mcp``, the services for editors and assistants, and ``check``, for files."""
 
-import ipaddress
 import os
 import sys
 from collections.abc import Iterable
@@ -60,10 +59,11 @@ def serve(host: str, port: int, hosts: tuple[str, ...], origins: tuple[str, ...]
 
     from service.checker import KeepingCorrector
     from service.languagetool import app_link
-    from service.server import AppOnDemand, Guard, Service, application
+    from service.server import AppOnDemand, Guard, Service, address_of, application
 
     options, links = _options(named["model"], named["words"]), named["links"]
-    if not _is_here(host):
+    address = address_of(host)
+    if host != "localhost" and not (address and address.is_loopback):
         click.echo(f"warning: everybody who reaches {host} can ask, and texts travel unencrypted", err=True)
     here = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     service = Service(lambda: KeepingCorrector.load(**options), app_link(links or f"{here}/"))
@@ -96,14 +96,6 @@ def mcp(model: str, words: Path | None) -> None:
 
     options = _options(model, words)
     tool_server(lambda: KeepingCorrector.load(**options)).run("stdio")
-
-
-def _is_here(host: str) -> bool:
-    """Whether an address is that of this machine alone."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name
-        return False
 
 
 @main.command()

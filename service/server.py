@@ -20,12 +20,13 @@ from urllib.parse import urlsplit
 import anyio
 from anyio import to_thread
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import assets
 from service.annotated import Annotated
@@ -39,6 +40,7 @@ PORT = 8081  # as LanguageTool's own server
 PROGRAMS = ("app", "chrome-extension", "moz-extension", "safari-web-extension", "vscode-webview")
 GLANCE = 0.1  # seconds between two looks whether a client is still there
 MOST_CLIENTS = 1_000  # whose requests are counted
+_NOT_STORED = {"Cache-Control": "no-store"}
 MOST_BYTES = 9 * LONGEST + 4_096  # of a body; each byte of a syllable takes three characters in a form
 
 
@@ -77,7 +79,7 @@ class Guard:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
             return False
-        return name in {"localhost", *self.hosts} or _is_address(name)
+        return name in {"localhost", *self.hosts} or address_of(name) is not None
 
     def knows_origin(self, origin: str) -> bool:
         """Whether a page with this header ``Origin`` may ask, and read the answer."""
@@ -101,16 +103,21 @@ class Guard:
         return None if is_known else "this site is not allowed: --allow-origin"
 
 
-def _is_address(name: str) -> bool:
+def address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address that a host's name spells in numbers; None of any other name.
+
+    Example:
+        >>> str(address_of("127.0.0.1")), address_of("localhost")
+        ('127.0.0.1', None)
+    """
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(name)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 class Guarded:
-    """ASGI middleware that refuses what its ``Guard`` refuses, and answers CORS for the service."""
+    """ASGI middleware that refuses the requests that its ``Guard`` refuses."""
 
     def __init__(self, app: ASGIApp, guard: Guard):
         self._app, self._guard = app, guard
@@ -119,42 +126,14 @@ class Guarded:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers, is_service = Headers(scope=scope), scope["path"].startswith(f"{PATH}/")
-        reason = self._guard.refusal(headers, is_service)
-        if reason is not None and scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
-        elif reason is not None:
-            await PlainTextResponse(f"Error: {reason}\n", 403)(scope, receive, send)
-        elif not is_service:
+        is_service = scope["path"].startswith(f"{PATH}/")
+        reason = self._guard.refusal(Headers(scope=scope), is_service)
+        if reason is None:
             await self._app(scope, receive, send)
-        elif scope["method"] == "OPTIONS":
-            await Response(status_code=204, headers=_cors(headers))(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
         else:
-            await self._app(scope, receive, self._with(_cors(headers), send))
-
-    def _with(self, added: dict[str, str], send: Send) -> Send:
-        async def send_with(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update({**added, "Cache-Control": "no-store"})
-            await send(message)
-
-        return send_with
-
-
-def _cors(headers: Headers) -> dict[str, str]:
-    if "origin" not in headers:
-        return {}
-    asked = {
-        "Access-Control-Allow-Methods": "GET, POST",
-        "Access-Control-Allow-Headers": headers.get("access-control-request-headers", "content-type"),
-        "Access-Control-Allow-Private-Network": "true",
-    }
-    return {
-        "Access-Control-Allow-Origin": headers["origin"],
-        "Vary": "Origin",
-        **(asked if "access-control-request-method" in headers else {}),
-    }
+            await PlainTextResponse(f"Error: {reason}\n", 403)(scope, receive, send)
 
 
 class Rate:
@@ -193,18 +172,26 @@ class Service:
     limits: Limits = field(default_factory=Limits)
     _waiting: int = 0
 
-    def routes(self) -> list[Route]:
-        """The routes of the service."""
+    def routes(self) -> Mount:
+        """The routes of the service. Pages that the guard lets through may read the answers."""
         answers = {
             "info": information(),
             "languages": [LANGUAGE | {"code": code} for code in ("ko", "ko-KR")],
             "maxtextlength": LONGEST,
             "healthcheck": "OK",
         }
-        return [
-            Route(f"{PATH}/check", self._check, methods=["GET", "POST"]),
-            *(Route(f"{PATH}/{name}", _constant(value)) for name, value in answers.items()),
+        routes = [
+            Route("/check", self._check, methods=["GET", "POST"]),
+            *(Route(f"/{name}", _constant(value)) for name, value in answers.items()),
         ]
+        readable = Middleware(
+            CORSMiddleware,
+            allow_origin_regex=".*",
+            allow_methods=("GET", "POST"),
+            allow_headers=("*",),
+            allow_private_network=True,
+        )
+        return Mount(PATH, routes=routes, middleware=[readable])
 
     @property
     def kept(self) -> int:
@@ -295,12 +282,12 @@ async def _body(request: Request) -> bytes:
 
 def _json(value: Any) -> Response:
     # Half of an emoji has no UTF-8, so everything beyond ASCII is escaped.
-    return Response(json.dumps(value), media_type="application/json")
+    return Response(json.dumps(value), headers=_NOT_STORED, media_type="application/json")
 
 
 def _constant(value: Any) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
-        return PlainTextResponse(value) if isinstance(value, str) else _json(value)
+        return PlainTextResponse(value, headers=_NOT_STORED) if isinstance(value, str) else _json(value)
 
     return endpoint
 
@@ -348,5 +335,5 @@ def application(service: Service, guard: Guard, pages: AppOnDemand | None = None
         if pages is not None:
             await pages.close()
 
-    routes = [*service.routes(), *([Mount("/", pages)] if pages is not None else [])]
+    routes = [service.routes(), *([Mount("/", pages)] if pages is not None else [])]
     return Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(Guarded, guard=guard)])

@@ -241,7 +241,7 @@ def test_a_browser_may_ask_first(running):
         Access_Control_Request_Method="POST",
         Access_Control_Request_Headers="content-type",
     )
-    assert answer.status == 204 and answer.headers["access-control-allow-methods"] == "GET, POST"
+    assert answer.status == 200 and answer.headers["access-control-allow-methods"] == "GET, POST"
     assert answer.headers["access-control-allow-headers"] == "content-type"
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from model.analysis.roles import COPIED, ROLES, leading_role
 from model.stored.folder import ModelFolderError, write_atomically
-from model.trace.interventions import ATTENTIONS, Head, Node, every_node
+from model.trace.interventions import Head, Node, every_node
 
 HEADS_FILE = "heads.json"
 
@@ -49,6 +49,13 @@ class Mean(NamedTuple):
         return cls(mean, margin, int(found["rows"]), None if chance is None else float(chance))
 
 
+def _means(found: dict, *names: str) -> dict[tuple[str, ...], Mean]:
+    """All means of nested mappings, by the names that lead to each."""
+    if "mean" in found:
+        return {names: Mean.of(found)}
+    return {place: mean for name, each in found.items() for place, mean in _means(each, *names, name).items()}
+
+
 class HeadSurvey:
     """The survey of heads, from the JSON of ``heads.json`` or from a survey that is still running.
 
@@ -63,23 +70,9 @@ class HeadSurvey:
         self.judged, self.judged_right = int(found["pruning_sentences"]), int(found["pruning_right"])
         self.overlap = int(found["pruning_overlap"])
         self.pruning: dict[str, list[list[float]]] = found["pruning"]
-        self._roles = {
-            (kind, role, name): Mean.of(each)
-            for kind in self.kinds
-            for role, classes in found["roles"].get(kind, {}).items()
-            for name, each in classes.items()
-        }
-        self._effects = {
-            (kind, name): Mean.of(each)
-            for kind, effects in found["effects"].items()
-            for name, each in effects.items()
-        }
+        self._roles, self._effects = _means(found["roles"]), _means(found["effects"])
         self.answer_sentences = int(found.get("answer_sentences", 0))  # 0 without attributed fixes
-        self._written = {
-            (kind, name): Mean.of(each)
-            for kind, classes in found.get("written", {}).items()
-            for name, each in classes.items()
-        }
+        self._written = _means(found.get("written", {}))
         self._examples, self._shown = found["examples"], found["sentences_shown"]
         # (L, H, D/H)
         self.means = {kind: np.array(each, np.float32) for kind, each in found["means"].items()}
@@ -268,11 +261,8 @@ class AnswerSurvey:
         >>> len(survey.writing), survey.writing[:2]
         (40, ('embedding', 'position'))
         """
-        found: list[Node | str] = ["embedding", "position"]
-        for layer in range(self.layers):
-            found += [Node(kind, layer, head) for kind in ATTENTIONS["decoder"] for head in range(self.heads)]
-            found.append(Node("decoder_feed_forward", layer))
-        return (*found, "projection_bias", "output_bias")
+        decoder = (node for node in self.acting if node.side == "decoder")
+        return ("embedding", "position", *decoder, "projection_bias", "output_bias")
 
 
 def plain_numbers(values: np.ndarray) -> list:

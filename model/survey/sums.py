@@ -67,12 +67,12 @@ class Sums:
     best: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __add__(self, other: Sums) -> Sums:
-        tallies, best = dict(self.tallies), dict(self.best)
+        sums = Sums({**self.tallies}, {**self.best})
         for name, tally in other.tallies.items():
-            tallies[name] = tallies[name] + tally if name in tallies else tally
+            sums.tallies[name] = sums.tallies[name] + tally if name in sums.tallies else tally
         for name, found in other.best.items():
-            best[name] = _better(best[name], found) if name in best else found
-        return Sums(tallies, best)
+            sums.propose(name, found)
+        return sums
 
     def tally(self, name: str, rows: np.ndarray) -> None:
         """Add the rows (R, …) of one sentence."""
@@ -82,11 +82,8 @@ class Sums:
 
     def propose(self, name: str, found: np.ndarray) -> None:
         """Propose an example (3, L, H), which is kept where it is better than the known one."""
-        self.best[name] = _better(self.best[name], found) if name in self.best else found
-
-
-def _better(known: np.ndarray, found: np.ndarray) -> np.ndarray:
-    return np.where(found[0] > known[0], found, known)
+        known = self.best.get(name, found)
+        self.best[name] = np.where(found[0] > known[0], found, known)
 
 
 def sums_of_roles(corrector: Network, pairs: Sequence[TextPair], first: int) -> Sums:

@@ -9,16 +9,15 @@ H heads, N rows, Q and K positions, D d_model.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import signature
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from model.adapters.alterations import Ids
 from model.adapters.capture import LOCK, Capture, like
 from model.adapters.own_passes import PROBE, OwnPasses, array_of
 from model.adapters.own_stream import Built, OwnStream, checked, of_each_head
@@ -47,7 +46,8 @@ _NORMS: tuple[tuple[str, ...], ...] = (
 _LAST_NORMS = "final_layer_norm", "post_attention_layernorm", "ln_2", "norm_2"
 _EMBEDDING_NORMS = "layernorm_embedding", "word_embeddings_layernorm"
 _SCALES = "scaling", "inv_norm_factor", "softmax_scale"  # of scores
-_ALIBI = "alibi", "position_bias"  # arguments with the additions to scores by distance (Press et al. 2022)
+# Arguments of an attention: its rotations, and the additions to scores by distance (Press et al. 2022).
+_TURNS, _ALIBI = "position_embeddings", ("alibi", "position_bias")
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class _Reading:
         self.heads = {kind: size.heads for kind, size in passes.sizes.items()}
         self.embedded = {side: _any(stack, *_EMBEDDING_NORMS) for side, stack in self.stacks.items()}
         self.looking = {f"{side}_attention": some[0].attentions[0][0] for side, some in self.layers.items()}
+        self._recorded = lru_cache(maxsize=64)(self._record)
         self._turns = lru_cache(maxsize=64)(self._read_turns)
-        self._alibi = lru_cache(maxsize=64)(self._read_alibi)
 
     def ids(self, length: int) -> list[int]:
         """(N,) different ids of no padding."""
@@ -121,8 +121,7 @@ class _Reading:
         is_tied = has_distances and config.tie_word_embeddings and config.model_type != "mt5"
         if getattr(config, "scale_decoder_outputs", is_tied):  # of T5 and its relatives
             vectors = vectors * np.float32(config.d_model**-0.5)
-        recorded = self._recorded([[self.passes.end]] * len(self.stacks))
-        has_alibi = self.passes.is_decoder and recorded.alibi[0] is not None
+        has_alibi = self.passes.is_decoder and self._alibi(1) is not None
         built = Built(
             layers={side: len(some) for side, some in self.layers.items()},
             heads=self.heads,
@@ -137,7 +136,7 @@ class _Reading:
             feed_forward=self._feed_forward,
             feed_forward_gradient=self._feed_forward_gradient,
             divisor=None if np.isclose(scaling, depth**-0.5) else 1 / scaling,
-            rotations=self._rotations if recorded.turning[0] is not None else None,
+            rotations=self._rotations if self._recorded(1)[1][0][_TURNS] is not None else None,
             window=_window(config),
             scores=self._scores if has_distances or has_alibi else None,
         )
@@ -194,25 +193,30 @@ class _Reading:
         return found * np.float32(getattr(stack, "embed_scale", 1.0))
 
     def _positions(self, side: str, length: int) -> np.ndarray:
-        ids = {each: [self.passes.end] * length for each in self.stacks}
+        return self._recorded(length)[0][side] - self._vectors(side)[self._read(length)[side]]
+
+    def _read(self, length: int) -> dict[str, list[int]]:
+        """The ids of ``length`` tokens that each side reads, the start mark first."""
+        ids = {side: [self.passes.end] * length for side in self.stacks}
         if not self.passes.is_decoder:
-            ids["decoder"][:1] = [int(self.passes.start or 0)]
-        return self._recorded([*ids.values()]).starts[side] - self._vectors(side)[ids[side]]
+            ids["decoder"][0] = int(self.passes.start or 0)
+        return ids
 
     def _scores(self, kind: str, queries: int, keys: int) -> np.ndarray | None:
         """(H, Q, K): the addition to scores for the distance of two positions, of T5 or ALiBi."""
         import torch
 
         if self.passes.is_decoder:
-            return np.broadcast_to(self._alibi(keys)[..., -keys:], (self.heads[kind], queries, keys))
+            alibi = array_of(self._alibi(keys))  # (H, 1 or N, at least N); the last positions count
+            return np.broadcast_to(alibi[..., -keys:], (self.heads[kind], queries, keys))
         if kind not in self.looking:
             return None
         with torch.no_grad():
             return array_of(self.looking[kind].compute_bias(queries, keys))[0]
 
-    def _read_alibi(self, length: int) -> np.ndarray:
-        """(H, 1 or N, at least N); of more positions the last ones count."""
-        return array_of(self._recorded([[self.passes.end] * length]).alibi[0])
+    def _alibi(self, length: int) -> Tensor | None:
+        named = self._recorded(length)[1][0]
+        return next((named[name] for name in _ALIBI if named[name] is not None), None)
 
     def _rotations(self, layer: int, length: int) -> np.ndarray:
         """(N, d, d): the rotations of queries and keys: ``apply_rotary_pos_emb`` of unit vectors."""
@@ -222,10 +226,8 @@ class _Reading:
         import torch
 
         found = []
-        for layer, given in zip(
-            self.layers["decoder"], self._recorded([[self.passes.end] * length]).turning, strict=True
-        ):
-            assert given is not None, "models with rotations have them in each layer"
+        for layer, named in zip(self.layers["decoder"], self._recorded(length)[1], strict=True):
+            given = named[_TURNS]
             attention = layer.attentions[0][0]
             rotate = sys.modules[type(attention).__module__].apply_rotary_pos_emb
             width = given[0].shape[-1]  # the first dimensions, where it rotates not all of them
@@ -236,12 +238,15 @@ class _Reading:
             found.append(rotations)
         return found
 
-    def _recorded(self, sides: Sequence[Ids]) -> _Recorded:
-        """One pass over the ids of each side."""
+    def _record(self, length: int) -> tuple[dict[str, np.ndarray], list[Mapping[str, Any]]]:
+        """One pass: the beginning (N, D) of each side's stream, and arguments of the decoder's attentions."""
         import torch
 
         starts: dict[str, np.ndarray] = {}
-        turning, alibi = [], []
+        arguments: list[Mapping[str, Any]] = []  # _TURNS and _ALIBI, of each layer
+
+        def keep_arguments(module: nn.Module, given: tuple, named: Mapping[str, Any]) -> None:
+            arguments.append({name: named.get(name) for name in (_TURNS, *_ALIBI)})
 
         def keep(side: str) -> Callable[..., None]:
             def kept(module: nn.Module, given: tuple, named: Mapping[str, Tensor]) -> None:
@@ -249,29 +254,15 @@ class _Reading:
 
             return kept
 
-        def kept_places(module: nn.Module, given: tuple, named: Mapping[str, Tensor]) -> None:
-            turning.append(named.get("position_embeddings"))
-            alibi.append(next((named[name] for name in _ALIBI if name in named), None))
-
         with LOCK, torch.no_grad(), ExitStack() as stack:
             for side, module in self.stacks.items():
                 first = self.embedded[side] or _layers(module)[0]
                 stack.callback(first.register_forward_pre_hook(keep(side), with_kwargs=True).remove)
             for layer in self.layers["decoder"]:
                 attention = layer.attentions[0][0]
-                stack.callback(attention.register_forward_pre_hook(kept_places, with_kwargs=True).remove)
-            self.passes.forward([[each] for each in sides], (), Capture())
-        return _Recorded(starts, turning, alibi)
-
-
-class _Recorded(NamedTuple):
-    """One pass of a model."""
-
-    starts: dict[str, np.ndarray]  # by side (N, D), where its stream begins
-    turning: list[
-        tuple[Tensor, Tensor] | None
-    ]  # the argument ``position_embeddings`` of each attention of the decoder
-    alibi: list[Tensor | None]
+                stack.callback(attention.register_forward_pre_hook(keep_arguments, with_kwargs=True).remove)
+            self.passes.forward([[each] for each in self._read(length).values()], (), Capture())
+        return starts, arguments
 
 
 def _window(config: PretrainedConfig) -> int | None:

@@ -8,7 +8,7 @@ import pytest
 from model.text.hangul import is_syllable
 from training.corpus.faults import find_fault
 from training.noise.everyday import everyday_sentence, predicates
-from training.noise.lexicon import Lexicon, is_safe, noun_lines, of_one_ending, well_spelt
+from training.noise.lexicon import Lexicon, noun_lines
 from training.run.examples import ExampleMaker, ExampleSettings
 
 FEW = Lexicon(["= 연필 지우개 책상", "~ 고생물학자 과학자"])
@@ -67,22 +67,6 @@ def test_many_sentences_come_of_one():
     varied = {lexicon.vary(text, random.Random(seed)) for seed in range(300)}
     assert len(varied) > 100 and text not in varied
     assert all(sentence.count(" ") == 3 and sentence.endswith("샀다.") for sentence in varied)
-
-
-def test_of_two_nouns_that_sound_alike_the_commoner_is_listed():
-    nouns = [(1, "버스", "NNG"), (2, "버쓰", "NNG"), (3, "메시지", "NNG"), (4, "버섯", "NNG")]
-    assert [form for _, form, _ in well_spelt(nouns)] == ["버스", "메시지", "버섯"]
-
-
-def test_rare_nouns_stand_with_those_of_one_ending():
-    nouns = [(i, form, "NNG") for i, form in enumerate("개척지 거주지 유배지 언론인 상종 검속 취합".split())]
-    assert of_one_ending(nouns) == [["개척지", "거주지", "유배지"], ["상종", "검속", "취합"]]
-
-
-def test_what_may_be_a_verb_is_no_safe_noun():
-    from model.correction.morphemes import load_kiwi
-
-    assert is_safe(load_kiwi(), "책상") and not is_safe(load_kiwi(), "가지")
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ written from a data file; ``NAME.ko`` asks for Korean.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from html import escape
 from math import isnan
@@ -21,6 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, nodes
 from model.stored.folder import ASSETS
 from model.survey.results import Mean
 from model.trace.interventions import Head
+from training.corpus.corpus import write_table
 from training.documents import lessons, tables
 from training.documents.tables import NOTHING, MissingNumbersError, Sources, number, percent
 
@@ -198,7 +200,7 @@ def _environment(language: str) -> Environment:
     calls["pick"] = lambda found, chosen: [found[name] for name in chosen]
     calls["numbered"] = lambda text, items: [text.format(number) for number, _ in enumerate(items, 1)]
     environment.filters |= FILTERS | {name: calls[name] for name in ("head_of", "head_name", "method_name")}
-    names = ("FAMILIES", "SHOWN", "QUESTIONS", "KINDS", "METHODS", "PAST", "MISTAKES", "CHANGED")
+    names = ("FAMILIES", "SHOWN", "QUESTIONS", "KINDS", "METHODS", "MISTAKES", "CHANGED")
     constants = {name: getattr(tables, name) for name in names}
     environment.globals |= calls | constants | {"language": language}
     return environment
@@ -219,8 +221,9 @@ def parts() -> dict[str, str]:
     return found
 
 
-def content(sources: Sources, name: str) -> str:
-    """The text of the part ``name`` of a document, such as "results" or "results.ko".
+def content(sources: Sources, name: str, **chosen: object) -> str:
+    """The text of the part ``name`` of a document, such as "results" or "results.ko"; ``chosen`` are
+    arguments of its macro.
 
     Raises:
         MarkError: for a part that no template writes.
@@ -231,7 +234,23 @@ def content(sources: Sources, name: str) -> str:
         raise MarkError(f"nothing writes the part {name}; there are {', '.join(sorted(parts()))}")
     given = {"sources": sources, "measured": sources.measured, "evaluation": sources.evaluation}
     module = _environment(language or "en").get_template(parts()[part]).make_module(given)
-    return getattr(module, part.replace("-", "_"))().strip()
+    return getattr(module, part.replace("-", "_"))(**chosen).strip()
+
+
+def keep_past(sources: Sources) -> None:
+    """Put the shipped weights first among the earlier rows, in each table whose numbers are there.
+
+    Tables with a MissingNumbersError are left out: a model that was never measured has no row.
+    """
+    (sources.numbers / "past").mkdir(parents=True, exist_ok=True)
+    for part in parts():
+        _, is_past, table = part.partition("past-")
+        with suppress(MissingNumbersError):
+            if is_past:
+                titles, row = (text.split(" | ") for text in content(sources, part, kept=True).splitlines())
+                earlier = sources.past(table)
+                rows = [titles, *([] if [row] == earlier[:1] else [row]), *earlier]
+                write_table(sources.numbers / "past" / f"{table}.csv", rows, line_end="\n")
 
 
 def written(text: str, sources: Sources) -> str:
@@ -261,7 +280,7 @@ def command(root: Path, model: Path, check: bool, past: bool) -> None:
     <!-- generated: NAME --> and <!-- end -->."""
     sources = Sources(root, model)
     if past:
-        tables.keep_all(sources)
+        keep_past(sources)
         return
     odd = {}
     for name in (*DOCUMENTS, LESSONS):

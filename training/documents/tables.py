@@ -11,8 +11,7 @@ errors and sets of their own time, so they are not measured again.
 import csv
 import json
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from model.stored.folder import ASSETS, fingerprint, of_weights, read_config
 from model.survey.results import ANSWERS_FILE, HEADS_FILE, AnswerSurvey, HeadSurvey, Mean
 from model.survey.sums import CODA, RULE
 from model.trace.interventions import Head, Node
-from training.corpus.corpus import write_table
 from training.run.record import read_runs
 
 
@@ -68,6 +66,15 @@ class Sources:
         (True, False)
         """
         return name in self.given or (self.numbers / f"{name}.json").exists()
+
+    def past(self, table: str) -> list[list[str]]:
+        """The rows of the weights shipped before in a table of them, the latest first.
+
+        >>> Sources().past("no such table")
+        []
+        """
+        path = self.numbers / "past" / f"{table}.csv"
+        return [*csv.reader(path.read_text("utf-8").splitlines())][1:] if path.exists() else []
 
     def evaluation(self, model: str | None = None) -> dict[str, Any]:
         """The development sentences' ``evaluation.json`` of the shipped model, or of one beside it.
@@ -145,9 +152,6 @@ def _read(path: Path) -> dict[str, Any]:
 QUESTIONS = ("everyday", "general", "rare", "several", "spaces")
 FAMILIES = ("clean", "mixed", "native", "pronunciation", "spacing", "typing")
 SHOWN = (0, 0.2, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # minimum confidences in the tables
-CHATS = ("everyday", "everyday_unseen", "everyday_spaces", "everyday_spaces_unseen")
-TEXTS = ("written", "written_unseen")
-SPOKEN = "spoken"
 _NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text("utf-8"))
 METHODS, KINDS, SIDES, MISTAKES, CHANGED = (
     _NAMES[table] for table in ("methods", "kinds", "sides", "mistakes", "changed")
@@ -377,130 +381,3 @@ def number(value: float | None, digits: int = 3) -> str:
     ('0.972', '–')
     """
     return NOTHING if value is None else f"{value:.{digits}f}"
-
-
-@dataclass(frozen=True)
-class PastTable:
-    """A table that sets the shipped weights beside those shipped before them.
-
-    The first column names the weights.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    row: Callable[[Sources], list[str]]  # the cells of the shipped weights
-
-    def path(self, sources: Sources) -> Path:
-        """The CSV file of the earlier rows.
-
-        >>> PastTable("past-days", ("weights",), lambda sources: []).path(Sources()).name
-        'days.csv'
-        """
-        return sources.numbers / "past" / f"{self.name.removeprefix('past-')}.csv"
-
-    def earlier(self, sources: Sources) -> list[list[str]]:
-        """The rows of the weights shipped before, the latest first; none where no file is there.
-
-        >>> PastTable("past-days", ("weights",), lambda sources: []).earlier(Sources())
-        []
-        """
-        path = self.path(sources)
-        if not path.exists():
-            return []
-        with path.open(encoding="utf-8", newline="") as file:
-            return list(csv.reader(file))[1:]
-
-    def keep(self, sources: Sources) -> None:
-        """Put the row of the shipped weights before the earlier ones, unless it is the first of them.
-
-        Raises MissingNumbersError where a number of the row is missing.
-        """
-        rows = self.earlier(sources)
-        current = [sources.called, *self.row(sources)]
-        if rows[:1] == [current]:
-            return
-        self.path(sources).parent.mkdir(parents=True, exist_ok=True)
-        write_table(self.path(sources), [self.columns, current, *rows], line_end="\n")
-
-
-def keep_all(sources: Sources) -> None:
-    """Put the shipped weights first among the earlier rows, in each table whose numbers are there.
-
-    Tables with a MissingNumbersError are left out.
-    """
-    (sources.numbers / "past").mkdir(parents=True, exist_ok=True)
-    for each in PAST.values():
-        try:
-            each.keep(sources)
-        except MissingNumbersError:  # a model that was never measured has no row
-            continue
-
-
-def _development(sources: Sources) -> list[str]:
-    found, test = sources.evaluation(), sources.measured("test")["total"]
-    total, families = found["total"], found["families"]
-    exact = [percent(families[name]["exact_match"]) if name in families else "" for name in FAMILIES[1:]]
-    return [*_three(total), *exact, *_three(test)]
-
-
-def _three(total: dict[str, Any]) -> list[str]:
-    return [percent(total["exact_match"]), number(total["f0.5"]), percent(total["clean_untouched"])]
-
-
-def _questions(sources: Sources) -> list[str]:
-    cells = []
-    for name in QUESTIONS:
-        found = sources.measured(f"sets/{name}")
-        total, undone = found["total"], found["thresholds"][0]
-        parts = [_of_wrong(total), number(total["f0.5"]), f"{_untouched(total)} of {total['clean']}"]
-        cells.append(f"{', '.join(parts)} ({_of_wrong(undone)})")
-    return cells
-
-
-def _untouched(scores: dict[str, Any]) -> int:
-    return round(scores["clean_untouched"] * scores["clean"]) if scores["clean"] else 0
-
-
-def _of_wrong(scores: dict[str, Any]) -> str:
-    """The share that came out right of the sentences with an error."""
-    wrong = scores["count"] - scores["clean"]
-    return percent((scores["exact"] - _untouched(scores)) / wrong if wrong else None)
-
-
-def _intact(sources: Sources) -> list[str]:
-    total = sources.measured("intact")["total"]
-    return [percent(total["share"]), percent(total["clean_untouched"])]
-
-
-def _chats(sources: Sources) -> list[str]:
-    found, undone = (sources.measured(name)["sets"] for name in ("development", "everything"))
-    return [f"{_right(found[name][''])} ({_right(undone[name][''])})" for name in CHATS]
-
-
-def _right(counts: dict[str, Any]) -> int:
-    return counts["exact"] + counts["untouched"]
-
-
-def _texts_of_our_own(sources: Sources) -> list[str]:
-    found, undone = (sources.measured(name)["sets"] for name in ("development", "everything"))
-    cells = []
-    for name in TEXTS:
-        each = found[name][""]
-        cells.append(f"{each['exact']} ({undone[name]['']['exact']}) of {each['wrong']}")
-        cells.append(f"{each['untouched']} of {each['right']}")
-    spoken = found[SPOKEN][""]
-    return [*cells, f"{spoken['untouched']} of {spoken['right']}"]
-
-
-_SCORES = ("F0.5", "untouched")
-_WRITTEN = ("written", "right ones", "written, unseen", "right ones", "spoken, all right")
-PAST = {
-    name: PastTable(name, ("weights; minimum", *columns), row)
-    for name, columns, row in (
-        ("past-development", ("all", *_SCORES, *FAMILIES[1:], "test: all", *_SCORES), _development),
-        ("past-sets", QUESTIONS, _questions),
-        ("past-intact", ("intact", "untouched"), _intact),
-        ("past-everyday", ("everyday (140)", "unseen (63)", "spaces (48)", "unseen spaces (40)"), _chats),
-        ("past-written", _WRITTEN, _texts_of_our_own),
-    )
-}

@@ -1,6 +1,5 @@
 """The generated tables of the documents agree with the data files, and those with the shipped weights."""
 
-import csv
 import json
 import re
 
@@ -9,14 +8,17 @@ from click.testing import CliRunner
 
 from model.stored.folder import ASSETS, fingerprint, of_weights
 from training.__main__ import main
-from training.documents.render import DOCUMENTS, MarkError, content, names, parts, rewrite, written
-from training.documents.tables import (
-    PAST,
-    MissingNumbersError,
-    PastTable,
-    Sources,
-    keep_all,
+from training.documents.render import (
+    DOCUMENTS,
+    MarkError,
+    content,
+    keep_past,
+    names,
+    parts,
+    rewrite,
+    written,
 )
+from training.documents.tables import MissingNumbersError, Sources
 from training.measure.studies import methods_of, numbers_of
 
 ROOT = ASSETS.parent
@@ -81,33 +83,30 @@ def test_numbers_that_are_not_there_are_named(tmp_path):
 
 
 def test_what_was_shipped_becomes_the_first_of_the_earlier_rows_once(tmp_path):
-    told = Sources(tmp_path)
-    (tmp_path / "docs/numbers").mkdir(parents=True)
-    (tmp_path / "docs/numbers/weights.json").write_text('{"name": "run 9"}')
-    table = PastTable("past-days", ("weights", "rain"), lambda sources: ["1.5%"])
+    told, numbers = Sources(tmp_path), tmp_path / "docs/numbers"
+    numbers.mkdir(parents=True)
+    (numbers / "weights.json").write_text('{"name": "run 9"}')
+    (numbers / "intact.json").write_text('{"total": {"share": 0.015, "clean_untouched": 1}}')
     for _ in range(2):
-        table.keep(told)
+        keep_past(told)
+    titles, row = rows((numbers / "past/intact.csv").read_text("utf-8").replace(",", "|"))
     least = told.evaluation()["minimum_confidence"]
-    with (tmp_path / "docs/numbers/past/days.csv").open(encoding="utf-8", newline="") as file:
-        assert list(csv.reader(file)) == [["weights", "rain"], [f"run 9; {least:g}", "1.5%"]]
+    assert titles == ["weights; minimum", "intact", "untouched"] and row == [
+        f"run 9; {least:g}",
+        "1.5%",
+        "100%",
+    ]
+    assert len([*tmp_path.rglob("*.csv")]) == 1  # weights that were never measured have no row
 
 
-def test_the_shipped_weights_stand_before_the_earlier_ones():
-    shipped, earlier, *_ = rows(content(SOURCES, "past-intact"))[2:]
-    table = PAST["past-intact"]
-    assert shipped == [f"**{cell}**" for cell in (f"{SOURCES.called} (as shipped)", *table.row(SOURCES))]
-    assert earlier == table.earlier(SOURCES)[0]
-
-
-def test_weights_that_were_never_measured_have_no_row(tmp_path):
-    keep_all(Sources(tmp_path))
-    assert not list(tmp_path.rglob("*.csv"))
-
-
-@pytest.mark.parametrize("table", PAST.values(), ids=lambda table: table.name)
-def test_the_earlier_rows_have_a_cell_for_each_column(table):
-    rows = table.earlier(SOURCES)
-    assert rows and {len(row) for row in [*rows, ["", *table.row(SOURCES)]]} == {len(table.columns)}
+@pytest.mark.parametrize("name", [name for name in parts() if name.startswith("past-")])
+def test_the_shipped_weights_stand_before_the_earlier_ones(name):
+    titles, kept = rows(content(SOURCES, name, kept=True))
+    shown, _, shipped, earlier, *_ = rows(content(SOURCES, name))
+    assert shown == titles and shipped[0] == f"**{SOURCES.called} (as shipped)**" != earlier[0]
+    assert shipped[1:] == [f"**{cell}**" for cell in kept[1:]]
+    past = SOURCES.past(name.removeprefix("past-"))
+    assert earlier == past[0] and {len(row) for row in [kept, *past]} == {len(titles)}
 
 
 def test_the_command_checks_without_writing(tmp_path):

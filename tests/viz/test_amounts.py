@@ -13,17 +13,15 @@ from viz.theme import palette
 AMOUNTS = (Amount("4·1", 5.5, ("cross_attention", 3, 0)), Amount("4층", -2.0), Amount("나머지", 1.0))
 
 
-def test_each_bar_begins_where_the_one_before_it_ends():
-    bars, *_ = waterfall(AMOUNTS).data
+def test_each_bar_begins_where_the_one_before_it_ends_and_tells_its_sign_and_its_head():
+    bars, places, _ = waterfall(AMOUNTS).data
     np.testing.assert_allclose(bars.base, [0, 5.5, 3.5, 0])
     np.testing.assert_allclose(bars.x, [5.5, -2.0, 1.0, 4.5])
     assert list(bars.text) == ["+5.50", "−2.00", "+1.00", "+4.50"]
-
-
-def test_filled_and_hollow_bars_tell_the_signs_apart():
-    bars, *_ = waterfall(AMOUNTS).data
-    hollow = [colour == "rgba(0,0,0,0)" for colour in bars.marker.color]
-    assert hollow == [False, True, False, False]
+    assert [colour == "rgba(0,0,0,0)" for colour in bars.marker.color] == [False, True, False, False]
+    assert [each and tuple(each) for each in bars.customdata] == [("cross_attention", 3, 0), None, None, None]
+    assert [tuple(each) for each in places.customdata] == [("cross_attention", 3, 0)]
+    assert list(places.y) == [0] and places.x[0] == pytest.approx(2.75)
 
 
 def test_a_legend_names_both_signs_and_red_is_for_the_answer_in_bars_and_squares():
@@ -36,26 +34,12 @@ def test_a_legend_names_both_signs_and_red_is_for_the_answer_in_bars_and_squares
         assert squares.colorscale[0][1] == lowest
 
 
-def test_what_can_be_chosen_answers_a_click_and_the_arrow_keys():
-    bars, places, _ = waterfall(AMOUNTS).data
-    assert [each and tuple(each) for each in bars.customdata] == [("cross_attention", 3, 0), None, None, None]
-    assert [tuple(each) for each in places.customdata] == [("cross_attention", 3, 0)]
-    assert list(places.y) == [0] and places.x[0] == pytest.approx(2.75)
-
-
 def test_all_bars_lie_inside_the_axis():
     for amounts in (AMOUNTS, [Amount("가", -3.0), Amount("나", -1.0)], [Amount("가", 0.0)]):
         low, high = waterfall(amounts).layout.xaxis.range
         bars = waterfall(amounts).data[0]
         ends = np.add(bars.base, bars.x)
         assert low <= min(0, *ends) and high >= max(0, *ends) and high > low
-
-
-def test_the_longest_number_has_its_room_in_pixels_however_narrow_the_window():
-    layout = waterfall([Amount("가", 13.9), Amount("나", -0.5)]).layout
-    assert layout.margin.r >= len("+13.90") * 8  # type of 13 pixels
-    longer = waterfall([Amount("가", 1390.0)]).layout
-    assert longer.margin.r > layout.margin.r
 
 
 def test_no_number_reaches_to_the_left_where_the_names_of_the_rows_are():
@@ -70,12 +54,14 @@ PLACES, TOKENS = ["입력", "1층"], ["각", "나", "</s>"]
 
 
 def test_the_grid_holds_each_text_with_its_probability_and_the_end_at_the_bottom():
-    (cells,) = layer_grid(TEXTS, PROBABILITIES, PLACES, TOKENS).data
+    figure = layer_grid(TEXTS, PROBABILITIES, PLACES, TOKENS, outlined=1, emphasis=[0])
+    (cells,), layout = figure.data, figure.layout
     assert [list(row) for row in cells.text] == TEXTS
     np.testing.assert_allclose(cells.z, PROBABILITIES)
     assert (cells.x0, cells.y0, cells.zmin, cells.zmax) == (1, 0, 0, 1)
-    low, high = layer_grid(TEXTS, PROBABILITIES, PLACES, TOKENS).layout.yaxis.range
-    assert low > high  # the first place is at the top
+    assert layout.yaxis.range[0] > layout.yaxis.range[1]  # the first place is at the top
+    assert [(shape.x0, shape.x1) for shape in layout.shapes] == [(1.5, 2.5)]
+    assert "<b>각" in layout.xaxis.ticktext[0] and "<b>" not in layout.xaxis.ticktext[1]
 
 
 def test_a_token_that_has_no_room_in_its_cell_is_whole_in_the_hover():
@@ -84,25 +70,14 @@ def test_a_token_that_has_no_room_in_its_cell_is_whole_in_the_hover():
     assert [row[0] for row in cells.hovertext] == ["&lt;outside&gt;", "Transformer"]
 
 
-def test_a_chosen_column_is_framed_and_changed_ones_are_bold():
-    layout = layer_grid(TEXTS, PROBABILITIES, PLACES, TOKENS, outlined=1, emphasis=[0]).layout
-    assert [(shape.x0, shape.x1) for shape in layout.shapes] == [(1.5, 2.5)]
-    assert "<b>각" in layout.xaxis.ticktext[0] and "<b>" not in layout.xaxis.ticktext[1]
-
-
 def test_the_curve_goes_through_its_values_and_marks_a_place():
     figure = layer_curve([-2.0, 3.5], PLACES, marked=1)
     np.testing.assert_allclose(figure.data[0].y, [-2.0, 3.5])
     assert [shape.x0 for shape in figure.layout.shapes] == [0, 1]  # the zero line across, and the place
     assert list(figure.layout.xaxis.ticktext) == PLACES
-
-
-def test_long_names_below_a_curve_have_the_room_that_they_need():
-    short = layer_curve([-2.0, 3.5], PLACES).layout.margin
-    long = layer_curve(
-        [-2.0, 3.5], ["Start (embedding + position)", "Layer 1, decoder attention"]
-    ).layout.margin
-    assert long.l > short.l and long.b > short.b
+    long = layer_curve([1, 2], ["Start (embedding + position)", "Layer 1, decoder attention"]).layout.margin
+    short = figure.layout.margin
+    assert long.l > short.l and long.b > short.b  # the room that long names need
 
 
 def test_a_curve_of_many_places_names_a_few_and_has_a_point_beside_it():

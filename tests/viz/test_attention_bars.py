@@ -10,18 +10,11 @@ TOKENS = ("가", "가", "␣", "<b>", "</s>")
 WEIGHTS = np.array([[0.5, 0.25, 0.125, 0.125, 0.0], [0.0, 0.0, 0.25, 0.0, 0.75]])
 
 
-def test_bars_are_the_numbers_and_repeated_tokens_keep_their_places():
-    figure = attention_bars(WEIGHTS, TOKENS, ["one", "two"], first=7)
-    bars = figure.data
-    assert [bar.type for bar in bars] == ["bar", "bar"]
-    np.testing.assert_array_equal([bar.y for bar in bars], WEIGHTS)
-    assert list(bars[0].x) == [7, 8, 9, 10, 11]
-    assert list(figure.layout.xaxis.tickvals) == [7, 8, 9, 10, 11]
-    assert (bars[0].yaxis, bars[1].yaxis) == ("y", "y2")
-
-
 def test_panels_share_one_scale_and_do_not_overlap():
-    layout = attention_bars(WEIGHTS, TOKENS, ["one", "two"]).layout
+    figure = attention_bars(WEIGHTS, TOKENS, ["one", "two"], first=7)
+    bars, layout = figure.data, figure.layout
+    np.testing.assert_array_equal([bar.y for bar in bars], WEIGHTS)
+    assert list(bars[0].x) == list(layout.xaxis.tickvals) == [7, 8, 9, 10, 11]
     assert layout.yaxis.range == layout.yaxis2.range
     assert layout.yaxis.range[1] > 0.75
     assert layout.yaxis.domain[0] > layout.yaxis2.domain[1]
@@ -51,10 +44,3 @@ def test_an_outline_encloses_each_run_in_every_panel_and_its_labels_are_bold(the
         "<b>&lt;b&gt;</b>",
         "&lt;/s&gt;",
     ]
-
-
-def test_many_tokens_step_down_below_the_figure_and_stay_as_typed():
-    figure = attention_bars(np.full((1, 120), 1 / 120), ["<"] * 120, ["one"], outlined=[1])
-    labels = figure.layout.xaxis.ticktext
-    assert labels[0] == "&lt;" and labels[1] == " <br><b>&lt;</b>"
-    assert figure.layout.margin.b > attention_bars(WEIGHTS, TOKENS, ["one", "two"]).layout.margin.b

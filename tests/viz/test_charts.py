@@ -163,14 +163,11 @@ def emptied(part: object) -> object:
     return type(part)()
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in INPUTS if name != "attention_steps"]
-)  # it has steps always
-@pytest.mark.parametrize("theme", THEMES)
-def test_empty_input_is_an_empty_figure_with_its_layout(name, theme):
+@pytest.mark.parametrize("name", sorted(INPUTS.keys() - {"attention_steps"}))  # it has steps always
+def test_empty_input_is_an_empty_figure_with_its_layout(name):
     titled = {"texts": MapTexts(title="제목")} if name == "attention_heatmap" else {"title": "제목"}
     main = {"main": "effect"} if name == "pruning_curve" else {}
-    titled = looks(name, **titled, theme=theme)
+    titled = looks(name, **titled)
     figure = drawing(name)(*map(emptied, INPUTS[name][0]), **titled, **main)
     assert len(figure.data) == MARKS.get(name, 0)
     assert figure.layout.title.text == "제목"
@@ -180,8 +177,10 @@ def test_empty_input_is_an_empty_figure_with_its_layout(name, theme):
 
 
 @ALL
-def test_typed_text_is_neither_markup_nor_template_nor_formula(name):
-    figure = drawn(name, **looks(name, **worded(name, TYPED)))
+@pytest.mark.parametrize("theme", THEMES)
+def test_typed_text_is_neither_markup_nor_template_nor_formula_and_has_the_theme_s_colour(name, theme):
+    figure = drawn(name, **looks(name, theme=theme, **worded(name, TYPED)))
+    assert figure.layout.font.color == palette(theme).text
     for key, text in strings(json.loads(figure.to_json())):
         if key == "legendgroup":  # never shown
             continue
@@ -197,10 +196,7 @@ def test_titles_and_names_are_the_callers(name):
 
 
 @ALL
-@pytest.mark.parametrize("theme", THEMES)
-def test_the_theme_colours_the_text(name, theme):
-    figure = drawn(name, **looks(name, theme=theme))
-    assert figure.layout.font.color == palette(theme).text
+def test_a_theme_that_does_not_exist_is_named(name):
     with pytest.raises(ValueError, match=r"'light', 'dark'.*received 'sepia'"):
         drawn(name, **looks(name, theme="sepia"))
 
@@ -210,28 +206,16 @@ def test_the_theme_colours_the_text(name, theme):
     [
         ("attention_bars", {"weights": ROWS.T}, r"\(2, 3\) of names and tokens, received \(3, 2\)"),
         ("attention_bars", {"weights": ROWS * 2}, "0..1, received 0.0 to 1.5"),
-        ("attention_bars", {"weights": ROWS * np.nan}, "0..1, received nan"),
         ("attention_bars", {"outlined": [5]}, r"0..2, received \[5\]"),
         ("attention_effect_scatter", {"attention": [0, 1]}, r"\(2,\), \(1,\), 1 heads"),
-        (
-            "attention_effect_scatter",
-            {"attention": [np.nan]},
-            r"attention should lie in 0..1, received \[nan",
-        ),
         ("attention_effect_scatter", {"attention": [7]}, r"attention should lie in 0..1, received \[7"),
         ("attention_effect_scatter", {"effects": [np.inf]}, r"effects should be finite, received \[inf\]"),
         ("attention_heatmap", {"weights": ROWS.T}, r"\(2, 3\) of the tokens, received \(3, 2\)"),
-        ("attention_heatmap", {"weights": np.zeros((1, 2, 3))}, r"received \(1, 2, 3\)"),
         ("attention_heatmap", {"weights": ROWS + 1}, "0..1, received 1.0 to 1.75"),
         ("attention_heatmap", {"weights": ROWS * np.nan}, "received nan"),
         ("attention_heatmap", {"query_tokens": [1, 2]}, r"tokens should be texts, received \[1, 2\]"),
         ("attention_heatmap", {"masked": np.zeros((3, 3), bool)}, r"\(2, 3\), received \(3, 3\)"),
         ("attention_heatmap", {"masked": np.ones((2, 3), bool)}, "exactly 0, received 0.5"),
-        (
-            "attention_heatmap",
-            {"weights": -ROWS, "difference": True, "masked": np.ones((2, 3), bool)},
-            "exactly 0, received -0.5",
-        ),
         (
             "attention_heatmap",
             {"weights": -2 * ROWS, "difference": True, "masked": None},
@@ -241,7 +225,6 @@ def test_the_theme_colours_the_text(name, theme):
         ("attention_heatmap", {"selected": (0, 3)}, r"0\.\.1 and 0\.\.2, received \(0, 3\)"),
         ("attention_heatmap", {"ringed": [3, 0]}, r"ringed should have 2 numbers in 0\.\.2"),
         ("attention_heatmap", {"colour_max": 0.0}, "positive, received 0.0"),
-        ("attention_heatmap", {"colour_max": np.inf}, "finite and positive, received inf"),
         ("before_after", {"rows": [Measured("one", np.inf, 0)]}, "finite"),
         ("circuit_graph", {"edges": [GraphEdge(0, 9, 1.0)]}, "edges should lead between"),
         ("circuit_graph", {"nodes": [GraphNode("x", 2)], "edges": []}, "nodes should stand in"),
@@ -251,30 +234,23 @@ def test_the_theme_colours_the_text(name, theme):
             {"panels": [MethodPanel("a", np.zeros(2))]},
             r"'a' should be finite and \(3,\), received \(2,\)",
         ),
-        ("contribution_panels", {"panels": [MethodPanel("a", np.array([0, np.inf, 0]))]}, "finite"),
         ("contribution_panels", {"outlined": [3]}, r"0..2, received \[3\]"),
         ("contribution_panels", {"split": 4}, "0..3, received 4"),
         ("embedding_sizes", {"scaled": [1]}, r"2 tokens .* received \[\(2,\), \(1,\), \(2,\)\]"),
         ("growth_curves", {"losses": [1]}, r"losses should be \(2,\) as the steps are, received \(1,\)"),
-        ("growth_curves", {"scores": [1]}, "scores should be"),
         ("growth_curves", {"shares": ROWS[:, :2] + 0.75}, "received 0.75"),
         ("growth_curves", {"at": 3}, "received 3"),
         ("head_grid", {"weights": np.zeros((3, 4, 5))}, r"\(L, H, Q, K\), received \(3, 4, 5\)"),
         ("head_grid", {"weights": GRID * np.nan}, "finite and not negative, received nan"),
-        ("head_grid", {"weights": GRID * np.nan, "signed": True}, "finite, received nan"),
         ("head_grid", {"layer_names": ["가"]}, "layer_names should have 2 names, received 1"),
         ("head_grid", {"masked": np.zeros((2, 2), bool)}, r"\(4, 5\), received \(2, 2\)"),
         ("head_grid", {"order": [(0, 0), (0, 0)]}, r"2 x 3 once each, received \(\(0, 0\), \(0, 0\)\)"),
-        ("head_grid", {"order": [(2, 0)]}, r"once each, received \(\(2, 0\),\)"),
         ("head_grid", {"labels": ["a", "b"]}, "1 texts, received 2"),
         ("head_grid", {"chosen": [(0, 3)]}, r"received \[\(0, 3\)\]"),
         ("head_grid", {"colour_max": -1}, "positive, received -1"),
-        ("head_grid", {"colour_max": np.inf}, "finite and positive, received inf"),
         ("head_mosaic", {"values": {"cross": np.zeros(3)}}, r"\(L, H\) and finite, received \(3,\)"),
-        ("head_mosaic", {"values": {"cross": np.full((1, 1), np.inf)}}, "finite"),
         ("head_mosaic", {"chosen": [("cross", 2, 0)]}, "received .*2, 0"),
         ("head_mosaic", {"largest": 0}, "positive, received 0"),
-        ("head_mosaic", {"largest": np.inf}, "finite and positive, received inf"),
         (
             "head_mosaic",
             {"margins": {"cross": np.zeros((1, 3))}},
@@ -290,7 +266,6 @@ def test_the_theme_colours_the_text(name, theme):
         ("number_heatmap", {"row_labels": "abc"}, r"= \(3, 3\) of the labels, received \(2, 3\)"),
         ("number_heatmap", {"scale": "loud"}, "received 'loud'"),
         ("number_heatmap", {"largest": 0}, "positive, received 0"),
-        ("number_heatmap", {"largest": np.inf}, "finite and positive, received inf"),
         ("number_heatmap", {"label_every": 0}, "at least 1, received 0"),
         (
             "number_heatmap",
@@ -304,23 +279,18 @@ def test_the_theme_colours_the_text(name, theme):
         ("positional_encoding_curves", {"dimensions": [8, 0, -1]}, r"0\.\.1, received \[8, -1\]"),
         ("pruning_curve", {"main": "other"}, "received 'other'"),
         ("pruning_curve", {"curves": {"a": [(0, 1.2, 0)]}, "main": "a"}, "0..1"),
-        ("pruning_curve", {"curves": {"a": [(0, 1)]}, "main": "a"}, r"received \(1, 2\)"),
         (
             "reliability_curve",
             {"bins": BINS.drop(columns="count")},
             r"\['count'\] too, received \['low', 'high'",
         ),
         ("reliability_curve", {"bins": BINS.assign(share_right=1.5)}, "0..1, received .*1.5"),
-        ("reliability_curve", {"bins": BINS.assign(mean_confidence=np.nan)}, "0..1, received .*nan"),
         ("role_mosaic", {"roles": {"cross": [["liaison"]]}}, r"label, received \['liaison'\]"),
         ("token_branches", {"names": ["one"]}, r"received \(\[3, 4\], \[3, 4\], 1\)"),
-        ("token_branches", {"probabilities": [(1, 1, 1), (1, 1)]}, r"received \(\[3, 4\], \[3, 2\], 2\)"),
         ("token_branches", {"probabilities": [(1, 1, 1), (1, 1, 1, 1.5)]}, "1.5"),
         ("token_branches", {"parted": 4}, "received 4"),
         ("waterfall", {"amounts": [Amount("가", np.nan)]}, "values should be finite, received"),
         ("attention_steps", {"weights": [0.5, 5]}, r"weights should lie in 0..1, received \[ ?0.5"),
-        ("attention_steps", {"weights": [0.5, -3]}, r"weights should lie in 0..1, received \[ ?0.5"),
-        ("attention_steps", {"weights": [0.5, np.nan]}, r"weights should lie in 0..1, received \[ ?0.5"),
         ("positional_encoding_curves", {"matrix": np.zeros(4)}, r"\(P, D\), received \(4,\)"),
         ("positional_encoding_curves", {"matrix": [[0.0, 2.0]]}, "-1..1, received 0.0 to 2.0"),
         ("positional_encoding_heatmap", {"matrix": np.zeros(4)}, r"\(P, D\), received \(4,\)"),

@@ -5,7 +5,6 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 import viz
@@ -18,7 +17,7 @@ from viz import (
     head_grid,
 )
 from viz.figure import to_json
-from viz.labels import MOST_ODDS, log_odds, plain_text, template_text, token_label
+from viz.labels import token_label
 from viz.theme import TYPE_SIZE, palette, weight_colours
 
 RNG = np.random.default_rng(0)
@@ -68,17 +67,6 @@ def test_plotly_would_send_the_same(name):
     function, arguments, options = FIGURES[name]
     sent = to_json(function.specification(*arguments, **options))
     assert read(sent) == read(function(*arguments, **options).to_json())
-
-
-def test_arrays_are_packed_as_plotly_packs_them():
-    arrays = {
-        "x": np.arange(3, dtype=np.int32),
-        "y": np.array([1.5, np.nan, -2]),
-        "text": np.array(["<a>", "나", ""]),
-        "customdata": np.arange(6, dtype=np.float32).reshape(3, 2),
-    }
-    sent = to_json({"data": [{"type": "scatter", **arrays}], "layout": {"template": {}}})
-    assert read(sent) == read(go.Figure([go.Scatter(arrays)], {"template": {}}).to_json())
 
 
 def test_what_json_cannot_say_is_an_error():
@@ -139,8 +127,8 @@ def test_type_is_as_large_as_the_app_says():
     assert config["theme"]["baseFontSize"] == TYPE_SIZE
 
 
-def colour_at(colours, weight: float) -> np.ndarray:
-    """(3,) channels of the colour that Plotly gives a weight: linear between the stops."""
+def colour_at(colours, weight: float | np.ndarray) -> np.ndarray:
+    """(3, …) channels of the colours that Plotly gives weights: linear between the stops."""
     places, names = zip(*colours.scale, strict=True)
     channels = [[int(name[at : at + 2], 16) for at in (1, 3, 5)] for name in names]
     place = (weight - colours.lowest) / (colours.highest - colours.lowest)
@@ -164,8 +152,8 @@ def test_a_difference_starts_from_the_ground_at_0_and_grows_without_a_step(theme
     assert colours.ground == {"light": "#ffffff", "dark": "#11161d"}[theme]
     np.testing.assert_array_equal(ground, colour_at(colours, -0.0))
     weights = np.linspace(-largest, largest, 4001)
-    painted = np.array([colour_at(colours, weight) for weight in weights])
-    assert np.abs(np.diff(painted, axis=0)).max() <= 1  # of 255, from one weight to the next
+    painted = colour_at(colours, weights)
+    assert np.abs(np.diff(painted)).max() <= 1  # of 255, from one weight to the next
     for little in (-0.005 * largest, 0.005 * largest):  # nearly every cell of such a map is as small
         assert np.abs(colour_at(colours, little) - ground).max() <= 3
 
@@ -204,20 +192,14 @@ def test_the_bar_of_a_logarithm_names_powers_of_ten(difference, largest, texts):
 @pytest.mark.parametrize(
     ("token", "label"),
     [
-        ("손", "손"),
         ("<s>", "&lt;s&gt;"),
-        ("</s>", "&lt;/s&gt;"),
         ("<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"),
         ("&", "&amp;"),
         ("&lt;", "&amp;lt;"),
         ("$x$", "&#36;x&#36;"),
-        ("🙂", "🙂"),
         (" ", "␣"),
-        ("\n", "↵"),
-        ("\t", "⇥"),
-        ("\x00", "U+0000"),
         ("\u202e", "U+202E"),
-        ("\u3000", "U+3000"),
+        ("\ud800", "U+D800"),
         ("\u0301", "◌\u0301"),
         ("\u200d", "U+200D"),
         ("👨\u200d👩", "👨\u200d👩"),
@@ -228,30 +210,7 @@ def test_token_label(token, label):
     assert token_label(token) == label
 
 
-def test_a_link_keeps_no_tag_that_plotly_would_follow():
-    label = token_label("<a href='javascript:alert(1)'>x</a>", limit=100)
-    assert label == "&lt;a␣href='javascript:alert(1)'&gt;x&lt;/a&gt;"
-
-
 def test_a_long_label_is_cut_before_it_is_escaped():
     assert token_label("&" * 50, limit=4) == "&amp;&amp;&amp;…"
     assert token_label("가" * 16) == "가" * 16
     assert token_label("가" * 17) == "가" * 15 + "…"
-
-
-def test_a_lone_surrogate_survives_json():
-    figure = go.Figure(layout={"title": {"text": token_label("\ud800")}})
-    assert json.loads(figure.to_json())["layout"]["title"]["text"] == "U+D800"
-
-
-def test_titles_keep_their_spaces_and_templates_their_percent_signs():
-    assert plain_text("1층 · 머리 <2>") == "1층 · 머리 &lt;2&gt;"
-    assert template_text("100 %{z}") == "100 &#37;{z}"
-
-
-def test_log_odds_go_on_where_the_digits_of_a_probability_end():
-    told = [log_odds(1 - 10.0**-digits) for digits in range(1, 6)]
-    assert told == sorted(told, key=lambda text: float(text)) and len(set(told)) == 5
-    assert log_odds(0.5) == "+0.0" and log_odds(0.25) == log_odds(0.75).replace("+", "−")
-    assert log_odds(1.0) == f">+{MOST_ODDS:.0f}"
-    assert log_odds(1 - 4.5e-6) == log_odds(1 - 5e-6) == "+12"  # two passes in 32 bits differ so much

@@ -60,13 +60,6 @@ def test_a_map_of_places_has_one_scale_for_all():
     assert "<i>가" not in figure.layout.xaxis.ticktext
 
 
-def test_the_hover_of_a_map_without_details_names_one_number():
-    (cells,) = place_map([[0.5]], ["start"], ["가"], value_title="share", detail_title="nats").data
-    assert "share" in cells.hovertemplate and "nats" not in cells.hovertemplate
-    (cells,) = place_map([[0.5]], ["start"], ["가"], details=[[2.0]], detail_title="nats").data
-    assert "nats" in cells.hovertemplate
-
-
 def test_before_and_after_stand_on_one_axis_with_zero():
     figure = before_after([Measured("one", 8.0, -3.0), Measured("<b>two", 2.0, 2.5)])
     _, before, after = figure.data

@@ -31,6 +31,9 @@ def test_a_zero_weight_is_a_cell_and_a_masked_one_is_not():
     masked = np.triu(np.ones((3, 3), bool), 1)
     figure = head_grid(np.zeros((1, 1, 3, 3)), masked=masked)
     np.testing.assert_array_equal(np.asarray(figure.data[0].z), np.where(masked, NO_CELL, WEAKEST))
+    strong = head_grid(np.full((1, 1, 1, 2), [0.25, 0.9]), colour_max=0.25).data[0]
+    assert np.asarray(strong.z).tolist() == [[STRONGEST, STRONGEST]]
+    assert list(strong.colorbar.ticktext) == ["0", "0.125", "0.25"]
 
 
 def test_layers_run_down_and_heads_to_the_right_with_their_names():
@@ -44,12 +47,6 @@ def test_layers_run_down_and_heads_to_the_right_with_their_names():
     assert markers.text[0] == "층 1<br>머리 &lt;가&gt;"
     assert markers.text[5] == "층 2<br>머리 다"
     assert figure.data[0].hoverinfo == "skip"
-
-
-def test_colour_max_is_the_strongest_byte():
-    figure = head_grid(np.full((1, 1, 1, 2), [0.25, 0.9]), colour_max=0.25)
-    assert np.asarray(figure.data[0].z).tolist() == [[STRONGEST, STRONGEST]]
-    assert list(figure.data[0].colorbar.ticktext) == ["0", "0.125", "0.25"]
 
 
 ORDER = [(1, 2), (0, 0), (1, 0), (0, 2)]
@@ -93,28 +90,6 @@ def test_squares_have_a_colour_and_a_key_of_their_own_which_is_nowhere_without_t
         f'헤드 (<span style="color:{square.fillcolor}">■</span> &lt;다름&gt;)',
         "" if order else "헤드",
     ]
-
-
-def test_without_its_scale_the_tiles_begin_at_the_top_and_are_as_high():
-    shown, bare = (head_grid(random_weights(), scale=scale) for scale in (True, False))
-    assert (shown.data[0].showscale, bare.data[0].showscale) == (True, False)
-    assert bare.layout.margin.t < shown.layout.margin.t
-    heights = [each.layout.height - each.layout.margin.t for each in (shown, bare)]
-    assert heights[0] == heights[1]
-    titled = head_grid(random_weights(), scale=False, title="모든 헤드")
-    assert titled.layout.margin.t == shown.layout.margin.t
-
-
-def test_the_figure_tells_a_page_how_to_fit_it_and_where_the_tiles_are():
-    figure = head_grid(random_weights())
-    meta = figure.layout.meta
-    rows, columns = np.asarray(figure.data[0].z).shape
-    assert (meta["fit"], meta["still"], meta["ratio"]) == ("box", True, rows / columns)
-    assert meta["across"] == 3
-    assert meta["half"] == [2.5, 2]  # from the centre of a tile of 4 x 5 cells to its edges
-    ranked = head_grid(random_weights(), order=ORDER).layout.meta
-    x = list(head_grid(random_weights(), order=ORDER).data[1].x)
-    assert ranked["across"] == len(set(x))
 
 
 def test_long_sentences_are_shrunk_to_the_strongest_of_the_cells_that_are_joined():

@@ -14,25 +14,12 @@ from viz.figure import Captions
 from viz.positions import embedding_sizes, position_shift
 
 
-def test_the_heatmaps_colours_always_run_from_minus_one_to_one():
-    trace = positional_encoding_heatmap(positional_encoding(1, 4) / 10).data[0]
-    assert (trace.zmin, trace.zmax) == (-1, 1)
-
-
-def test_rows_of_positions_are_named_by_the_tokens_of_a_sentence():
-    rows = positional_encoding_heatmap(positional_encoding(3, 4), tokens="가 ").layout.yaxis
+def test_positions_run_down_from_1_named_by_tokens_in_colours_from_minus_one_to_one():
+    figure = positional_encoding_heatmap(positional_encoding(3, 4) / 10, tokens="가 ")
+    trace, rows = figure.data[0], figure.layout.yaxis
+    assert (trace.zmin, trace.zmax, trace.y0) == (-1, 1, 1)
+    assert (rows.range, figure.layout.xaxis.range) == ((3.5, 0.5), (-0.5, 3.5))
     assert list(zip(rows.tickvals, rows.ticktext, strict=True)) == [(1, "1 가"), (2, "2 ␣"), (3, "3")]
-
-
-def test_positions_run_down_from_1():
-    figure = positional_encoding_heatmap(positional_encoding(5, 8))
-    assert figure.layout.yaxis.range == (5.5, 0.5) and figure.data[0].y0 == 1
-    assert figure.layout.xaxis.range == (-0.5, 7.5)
-
-
-def test_size_of_the_largest_matrix():
-    size = len(positional_encoding_heatmap(positional_encoding(512, 512)).to_json().encode())
-    assert size < 2_000_000
 
 
 def test_a_curve_is_a_column_and_its_name_says_which():
@@ -50,24 +37,15 @@ def test_sine_and_cosine_of_one_rate_share_a_colour_and_differ_in_dash():
     assert (sine.line.dash, cosine.line.dash, other.line.dash) == ("solid", "dash", "solid")
 
 
-def test_no_two_of_sixteen_rates_look_the_same():
-    traces = positional_encoding_curves(positional_encoding(9, 64), range(0, 32, 2)).data
-    assert len({(trace.line.color, trace.line.width) for trace in traces}) == 16
-
-
 SIMILARITIES = np.array([[2, -1, 0.5], [-1, 2, -1], [0.5, -1, 2]], np.float32)
 
 
-def test_colours_are_even_around_zero_and_reach_the_diagonal():
-    trace = position_similarity_heatmap(SIMILARITIES).data[0]
-    assert (trace.zmin, trace.zmax) == (-2, 2)
+def test_similarities_run_from_position_1_in_square_cells_and_colours_even_around_zero():
+    figure = position_similarity_heatmap(SIMILARITIES)
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (-2, 2)
+    assert (figure.layout.xaxis.range, figure.layout.yaxis.range) == ((0.5, 3.5), (3.5, 0.5))
+    assert figure.layout.yaxis.scaleanchor == "x"
     assert position_similarity_heatmap(np.zeros((2, 2))).data[0].zmax == 1
-
-
-def test_position_1_is_the_top_left_corner_and_cells_are_square():
-    layout = position_similarity_heatmap(SIMILARITIES).layout
-    assert (layout.xaxis.range, layout.yaxis.range) == ((0.5, 3.5), (3.5, 0.5))
-    assert layout.yaxis.scaleanchor == "x"
 
 
 def test_the_curve_begins_at_distance_0():
@@ -86,10 +64,6 @@ def test_bars_and_line_hold_the_lengths_and_repeated_tokens_keep_their_places():
     assert figure.layout.xaxis.tickvals == (1, 2, 3)
     assert {trace.x0 for trace in figure.data} == {1}
     assert figure.layout.xaxis.ticktext == ("가", "가", "␣")
-
-
-def test_the_bars_differ_in_more_than_colour():
-    plain, scaled, _ = embedding_sizes("가", [1], [4], [5]).data
     assert plain.marker.pattern.shape != scaled.marker.pattern.shape
 
 

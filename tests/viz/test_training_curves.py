@@ -20,17 +20,14 @@ def history() -> pd.DataFrame:
     )
 
 
-def test_the_curves_are_the_columns_without_their_empty_cells():
-    loss, exact, rate = history_curves(history()).data
-    assert (list(loss.x), list(loss.y)) == ([100, 200, 300, 400], [4.0, 2.0, 1.0, 0.5])
-    assert (list(exact.x), list(exact.y)) == ([200, 400], [0.25, 0.5])
-    assert list(rate.y) == [1e-4, 2e-4, 1.5e-4, 1e-4]
-
-
 def test_each_kind_has_its_panel_and_all_share_the_steps():
     figure = history_curves(history(), captions=Captions(titles=("단계", "손실", "점수", "Learning rate")))
     assert [trace.yaxis for trace in figure.data] == ["y", "y2", "y3"]
     assert {trace.xaxis for trace in figure.data} == {"x"}
+    loss, exact, rate = figure.data  # the columns without their empty cells
+    assert (list(loss.x), list(loss.y)) == ([100, 200, 300, 400], [4.0, 2.0, 1.0, 0.5])
+    assert (list(exact.x), list(exact.y)) == ([200, 400], [0.25, 0.5])
+    assert list(rate.y) == [1e-4, 2e-4, 1.5e-4, 1e-4]
     titles = [figure.layout[name].title.text for name in ("xaxis", "yaxis", "yaxis2", "yaxis3")]
     assert titles == ["단계", "손실", "점수", "Learning rate"]
     tops = [figure.layout[name].domain for name in ("yaxis", "yaxis2", "yaxis3")]
@@ -63,15 +60,11 @@ def test_losses_share_a_logarithmic_panel_whose_legend_tells_them_apart():
     assert figure.layout.legend2.y == figure.layout.yaxis2.domain[1]
 
 
-def test_what_was_never_measured_takes_no_room():
+def test_records_without_a_number_give_the_same_empty_figure_and_take_no_room_beside_others():
     figure = history_curves(history().assign(dev_loss=np.nan, dev_exact=np.nan))
     assert [trace.name for trace in figure.data] == ["Loss", "Learning rate"]
-
-
-@pytest.mark.parametrize("rate", ["", "Learning rate"])
-def test_records_without_a_number_give_the_same_empty_figure(rate):
     unmeasured = history().assign(loss=np.nan, learning_rate=np.nan)
-    captions = Captions(titles=("Step", "Loss", "Development score", rate), names=("cooling",))
+    captions = Captions(titles=("Step", "Loss", "Development score", ""), names=("cooling",))
     shown = {"losses": {"loss": "Loss"}, "scores": {}, "captions": captions}
     assert history_curves(unmeasured, **shown) == history_curves(unmeasured.iloc[:0], **shown)
 
@@ -107,16 +100,14 @@ SHARES = np.array([[0.1, 0.2], [0.3, 0.4], [0.9, 0.5]])
 
 
 def test_each_line_holds_the_shares_of_one_head():
-    loss, score, *heads = growth_curves(STEPS, LOSSES, SCORES, SHARES, ["1·1", "<2>"], at=2).data
+    figure = growth_curves(STEPS, LOSSES, SCORES, SHARES, ["1·1", "<2>"], at=1)
+    loss, score, *heads = figure.data
     np.testing.assert_array_equal(loss.y, np.float32(LOSSES))
     np.testing.assert_array_equal(score.y, np.float32(SCORES))
     assert score.yaxis not in (loss.yaxis, heads[0].yaxis)
     np.testing.assert_array_equal([list(line.y) for line in heads], SHARES.T.astype(np.float32))
     assert [line.name for line in heads] == ["1·1", "&lt;2&gt;"]
     assert list(heads[0].text) == ["0", "100", "2,000"]
-
-
-def test_the_open_snapshot_is_marked_and_none_leaves_no_mark():
-    (mark,) = growth_curves(STEPS, LOSSES, SCORES, SHARES, ["a", "b"], at=1).layout.shapes
+    (mark,) = figure.layout.shapes  # the open snapshot
     assert mark.x0 == mark.x1 == 2
     assert not growth_curves(STEPS, LOSSES, SCORES, SHARES, ["a", "b"]).layout.shapes

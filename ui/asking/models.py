@@ -14,7 +14,7 @@ from model.text.hangul import is_hangul
 from model.text.tokenizer import split_sentences
 from ui.asking import loaders
 from ui.components.correction import LEAST_OFFERED
-from ui.shell import address, controls, markup, runs
+from ui.shell import address, controls, markup
 from ui.wording import say
 
 LIVE = "traced"  # the architecture of a TracedModel
@@ -90,8 +90,7 @@ def _ready(entry: loaders.ModelEntry) -> loaders.EngineCorrector | None:
     except loaders.StillLoading as still:
         if loaders.wait_for(still.corrector):
             return still.corrector
-        with runs.fragment_place():
-            loaders.show_loading(still.corrector)
+        loaders.show_loading(still.corrector)
         return None
 
 

@@ -39,7 +39,7 @@ from classroom.store import in_groups, tidy
 from ui.asking import loaders
 from ui.classroom import lessons
 from ui.components.component import component
-from ui.shell import address, controls, header, markup, runs
+from ui.shell import address, controls, header, markup
 from ui.wording import say
 
 SETTING = "class"  # the code, in the address
@@ -405,8 +405,7 @@ def show_bar(page: str) -> None:
         return
     keep(mine)
     with controls.line(key="class_bar"):
-        with runs.fragment_place():
-            listen(mine, _words(mine), follows=False)
+        listen(mine, _words(mine), follows=False)
         if mine.teaches:
             lessons.show(page)
         text = "class_bar_teacher" if mine.teaches else "class_bar_back"

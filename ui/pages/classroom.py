@@ -41,10 +41,8 @@ def main() -> None:
         _show_entrance()
         return
     session.keep(mine)
-    with runs.fragment_place():
-        session.listen(mine, partial(_words_about_the_class, mine), follows=True)
-    with runs.fragment_place():
-        _show_shown(mine)
+    session.listen(mine, partial(_words_about_the_class, mine), follows=True)
+    _show_shown(mine)
     _show_way_out(mine)
 
 

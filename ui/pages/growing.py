@@ -18,7 +18,7 @@ from ui.components import figures
 from ui.parts import model_card
 from ui.sentence import stage
 from ui.sentence.decisions import show_sentence
-from ui.shell import address, controls, header, markup, runs
+from ui.shell import address, controls, header, markup
 from ui.wording import say
 from viz.browser.texts import map_texts
 
@@ -94,8 +94,7 @@ def _show(entry: loaders.ModelEntry, found: tuple) -> None:
         with curves:
             _show_growth(found, measured, grown.shares[role], _role(role), now)
 
-    with runs.fragment_place():
-        pictures()
+    pictures()
     _show_roles(found, grown, selection)
     _show_texts(found)
     with st.expander(say("explanation")):

@@ -42,7 +42,7 @@ from ui.parts.head_numbers import (
     told,
 )
 from ui.sentence.page import keep_typed
-from ui.shell import address, controls, header, markup, runs
+from ui.shell import address, controls, header, markup
 from ui.wording import say
 from viz.browser.texts import kind_names
 from viz.labels import decimal
@@ -135,8 +135,7 @@ def _show_file(given: DroppedFile, corrector: loaders.EngineCorrector, by: str, 
             st.rerun()
 
     if not job.is_over:
-        with runs.fragment_place():
-            progress()
+        progress()
         return
     if job.error is not None:
         models.show_error(job.error)

@@ -28,7 +28,7 @@ from ui.asking.files import (
 from ui.components.component import chosen_row
 from ui.components.live_text import replace as replace_text
 from ui.sentence.page import keep_typed
-from ui.shell import header, markup, own_words, runs
+from ui.shell import header, markup, own_words
 from ui.wording import capital, language, say, spoken
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -103,8 +103,7 @@ def _show(job: TableJob, columns: Columns | None, given: DroppedFile) -> None:
             st.rerun()
 
     if not job.is_over:
-        with runs.fragment_place():
-            progress()
+        progress()
         return
     if job.error is not None:
         models.show_error(job.error)

@@ -158,8 +158,7 @@ def show_page(page: str) -> None:
                 models.choose_confidence(corrector)
             own_words.edit()
     if corrector is not None:
-        with runs.fragment_place():
-            _listen_ahead(corrector)
+        _listen_ahead(corrector)
     in_class = bool(address.get(session.SETTING))
     # In a class the lesson leads, and the welcome would lie over the way back to it.
     if entrance and not controls.is_on("lecture") and not in_class:

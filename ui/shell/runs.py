@@ -12,6 +12,8 @@ from time import monotonic
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+from streamlit.runtime import app_session
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 # When this session began to wait for its text, and for its pictures.
@@ -179,16 +181,25 @@ TEXT_FRAGMENT = "text"  # the fragment with the text and its pictures, see ``ui/
 _TAKEN: ContextVar[bool] = ContextVar("taken_for_whole", default=False)
 
 
-@contextmanager
-def fragment_place() -> Iterator[None]:
-    """A container for a fragment alone, inside which the fragment is called.
+class WholeQueue(ForwardMsgQueue):
+    """Messages on their way to one browser, of which a run of a fragment drops none.
 
-    Streamlit drops a fragment's part of a page that is still on its way to the browser where the fragment is
-    run right after the page. Then the browser moves up the parts behind it, and the fragment's own message
-    takes the place of the first of them: a class lost its buttons. In here nothing stands behind it.
+    Streamlit drops the fragment's part of a page that is still in the queue. The parts behind it then arrive
+    at other places than their own: a class lost its buttons, or the page broke ("Bad delta path index").
     """
-    with st.container():
-        yield
+
+    def clear(
+        self, retain_lifecycle_msgs: bool = False, fragment_ids_this_run: list[str] | None = None
+    ) -> None:
+        if fragment_ids_this_run is None:
+            super().clear(retain_lifecycle_msgs)
+        else:  # later messages stand behind those that wait, in place of none
+            self._delta_index_map = {}
+
+
+def use_whole_queues() -> None:
+    """Give each session that begins from now on a ``WholeQueue``."""
+    app_session.ForwardMsgQueue = WholeQueue  # type: ignore[misc]
 
 
 def runs_alone() -> bool:

@@ -157,6 +157,7 @@ async def started(app: st.App) -> AsyncIterator[None]:
     from ui.asking import loaders  # its caches want a server that has been made
 
     send_at_once()
+    runs.use_whole_queues()
     with suppress(loaders.EngineError):  # the page asks again, and shows the error
         loaders.engine()
     import_module(_FIRST_PAGE)

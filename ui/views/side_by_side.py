@@ -18,7 +18,7 @@ from model.trace.trace import AttentionTrace, Selection
 from ui.asking import loaders, models
 from ui.components import figures
 from ui.sentence.state import SentenceState
-from ui.shell import address, controls, runs
+from ui.shell import address, controls
 from ui.shell.settings import Choice, Flag, Text
 from ui.views.view import Figures, View, file_name
 from ui.wording import say
@@ -157,8 +157,7 @@ class SideBySide(View):
         try:
             other = self._answer
         except loaders.StillLoading as still:
-            with runs.fragment_place():
-                loaders.show_loading(still.corrector)
+            loaders.show_loading(still.corrector)
             return
         if isinstance(other, str):
             return

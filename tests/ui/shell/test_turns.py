@@ -12,6 +12,8 @@ from threading import Event, Thread
 from types import SimpleNamespace
 
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import app_session
 
 from tests.serving import printed
 from tests.ui.screen import told
@@ -242,3 +244,27 @@ def test_the_first_page_waits_for_nothing():
     code += "print('pandas' in sys.modules, flush=True); time.sleep(0.2)\n"
     code += "while not {'pandas', 'streamlit.emojis'} <= sys.modules.keys(): time.sleep(0.05)"
     assert printed(code) == "False"
+
+
+def test_a_run_of_a_fragment_drops_nothing_of_a_page_on_its_way(monkeypatch):
+    monkeypatch.setattr(app_session, "ForwardMsgQueue", app_session.ForwardMsgQueue)
+    runs.use_whole_queues()
+    queue = app_session.ForwardMsgQueue()
+
+    def sent(text: str, place: int, fragment: str = "") -> ForwardMsg:
+        message = ForwardMsg()
+        message.metadata.delta_path.extend([0, place])
+        message.delta.new_element.markdown.body, message.delta.fragment_id = text, fragment
+        return message
+
+    page = [sent("title", 0), sent("text", 1, "text"), sent("below", 2)]
+    for message in page:
+        queue.enqueue(message)
+    queue.clear(True, ["text"])
+    again = sent("text", 1, "text")
+    queue.enqueue(again)
+    assert queue.flush() == [*page, again]
+
+    queue.enqueue(page[0])
+    queue.clear(True)  # a run of the whole page begins
+    assert queue.is_empty()

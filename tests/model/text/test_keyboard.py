@@ -1,6 +1,5 @@
 """The two-set keyboard: its input method, and words typed in the English layout."""
 
-import random
 from functools import cache
 from pathlib import Path
 
@@ -10,18 +9,12 @@ from model.correction.counts import Words
 from model.correction.proposing import find_offers
 from model.stored.folder import ASSETS, DEFAULT_MODEL, WORDS_FILE
 from model.text.changes import Change, apply_changes
-from model.text.hangul import FINALS, INITIALS, MEDIALS, compose
 from model.text.keyboard import (
     PAUSE,
     ROWS,
-    SHIFTED,
-    STROKES,
-    UNSHIFTED,
     compose_strokes,
     find_in_english_layout,
-    hangul_of,
     neighbours,
-    spell,
 )
 from model.text.passages import Passage
 from model.text.protected import verbatim_spans
@@ -40,11 +33,6 @@ PAUSES = [
 )
 def test_the_input_method_writes(strokes, written):
     assert compose_strokes(strokes) == written
-
-
-def any_word(rng: random.Random) -> str:
-    syllables = ([rng.choice(part) for part in (INITIALS, MEDIALS, FINALS)] for _ in range(rng.randint(1, 5)))
-    return "".join(compose(*jamo) for jamo in syllables)
 
 
 @cache
@@ -79,15 +67,6 @@ def test_what_is_no_word_of_prose_is_not_offered(text):
     assert not offered(text)
 
 
-def test_any_word_of_syllables_is_what_its_keys_write():
-    rng = random.Random(0)
-    letters = dict(zip("".join(row for row, _ in ROWS), "qwertyuiopasdfghjklzxcvbnm", strict=True))
-    keys = letters | {upper: letters[lower].upper() for upper, lower in UNSHIFTED.items()}
-    for _ in range(2000):
-        word = any_word(rng)
-        assert hangul_of("".join(keys[jamo] for jamo in spell(word))) == word
-
-
 def test_several_words_have_their_places_in_the_text_with_all_of_them():
     text = "dhsmf, wlrma 그래"
     changes = find_in_english_layout(text, (), lambda word: True)
@@ -95,12 +74,6 @@ def test_several_words_have_their_places_in_the_text_with_all_of_them():
     assert target == "오늘, 지금 그래"
     assert [target[c.target_start : c.target_end] for c in changes] == ["오늘", "지금"]
     assert [text[c.source_start : c.source_end] for c in changes] == ["dhsmf", "wlrma"]
-
-
-def test_the_keyboard_has_every_jamo_once():
-    base = "".join(row for row, _ in ROWS)
-    assert len(base) == 26
-    assert {*base, *SHIFTED.values(), *STROKES} == {*INITIALS, *MEDIALS, *FINALS[1:]}
 
 
 def test_neighbours_lie_beside_each_other_on_the_keyboard():

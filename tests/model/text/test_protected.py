@@ -15,7 +15,6 @@ from model.text.protected import (
     own_words,
     spares_gaps,
     spares_outcries,
-    spares_protected,
     spares_verbatim,
     spares_words,
     verbatim_spans,
@@ -42,15 +41,6 @@ def test_changes_of_laughter_and_of_whole_words_are_no_proposals_and_spelling_is
     assert rule == "words" or keep_outcries(source, target) == (target if verdict == "proposed" else source)
 
 
-def test_only_the_change_that_touches_it_is_left_out():
-    assert keep_outcries("마니 웃었어 ㅋㅋ 또 마니", "많이 웃었어 크크 또 많이") == "많이 웃었어 ㅋㅋ 또 많이"
-
-
-def test_a_change_inside_a_run_alters_it():
-    assert not spares_outcries(Change(2, 2, 2, 3, "", " "), "ㅋㅋㅋㅋ")
-    assert keep_outcries("ㅠㅜㅠ", "") == "ㅠㅜㅠ"
-
-
 @pytest.mark.parametrize(
     ("text", "place", "spared"),
     [
@@ -64,11 +54,6 @@ def test_a_change_inside_a_run_alters_it():
 )
 def test_no_space_comes_where_none_belongs(text, place, spared):
     assert spares_gaps(Change(place, place, place, place + 1, "", " "), text) is spared
-
-
-def test_protected_characters_and_outcries_are_two_rules():
-    (change,) = find_changes("ㅋㅋ", "금 뭐")
-    assert spares_protected(change)
 
 
 class Written:
@@ -122,21 +107,6 @@ def anchors(part: Passage) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("* 지각 3회 ㅠㅠ", ["*", "3", "ㅠㅠ"]),
-        ("#오늘의운동 3회", ["#오늘의운동", "3"]),
-        ("<b>안되요</b>", ["<b>", "</b>"]),
-        ("방이 없어요.", []),
-        ("ㄱㅅ 그래애?", ["ㄱㅅ", "애"]),
-        ("", []),
-    ],
-)
-def test_what_is_an_anchor(text, expected):
-    assert anchors(part_of(text)) == expected
-
-
-@pytest.mark.parametrize(
     ("source", "target", "lost"),
     [
         ("* 않된다", "* 안 된다", []),
@@ -168,12 +138,6 @@ def test_the_passages_beside_lost_anchors_keep_their_places_and_their_own_anchor
         assert text[each.start :].startswith(each.text)
         assert each.text == each.text.strip()
     assert anchors(parts[0]) == ["3"]
-
-
-def test_every_cut_loses_an_anchor_so_reading_ends():
-    part = part_of("1가2나3다")
-    for anchor in part.anchors:
-        assert all(len(each.anchors) < len(part.anchors) for each in passages_beside(part, [anchor]))
 
 
 def test_what_is_no_prose_is_not_read():

@@ -92,11 +92,6 @@ def test_a_vocabulary_of_anything_but_distinct_characters_is_refused(characters)
         Tokenizer(characters)
 
 
-def test_decomposed_hangul_is_composed():
-    assert normalise(unicodedata.normalize("NFD", "손니미 완는데")) == "손니미 완는데"
-    assert normalise("cafe\u0301") == "café"
-
-
 def test_ideographs_with_two_code_points_stay_as_typed():
     assert normalise("樂\uf914 \uf95c") == "樂\uf914 \uf95c"
     assert normalise(f"\uf914{unicodedata.normalize('NFD', '낙')}") == "\uf914낙"
@@ -145,16 +140,6 @@ def test_nothing_is_lost():
             assert text[start:end] == text[start:end].strip() != ""
             done = end
         assert not any(map(str.isalnum, text[done:]))
-
-
-def test_a_long_sentence_is_cut_at_spaces_into_even_parts():
-    text = "한 " + "둘셋 " * 40 + "끝. 짧은 말."
-    *parts, last = [text[a:b] for a, b in split_sentences(text, 50)]
-    assert last == "짧은 말."
-    assert " ".join(parts) == text.removesuffix(" 짧은 말.")
-    assert max(map(len, parts)) <= 50
-    assert min(map(len, parts)) > 25
-    assert split_sentences(text, len(text)) == split_sentences(text)
 
 
 def test_what_has_no_space_is_not_cut():

@@ -8,7 +8,6 @@ import pytest
 from model.trace.checks import all_layers, plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
-from viz import explore
 
 LAYERS, BATCH, HEADS, TOKENS = 2, 3, 4, 5
 WEIGHTS = np.random.default_rng(0).random((LAYERS, BATCH, HEADS, TOKENS, TOKENS), np.float32)
@@ -63,36 +62,6 @@ def test_layers_that_are_none_are_refused(given, told):
         all_layers(NAME, given, None)
 
 
-class OfPyTorch:
-    """The part of a PyTorch tensor that the checks use: it hides its numbers behind a gradient."""
-
-    def __init__(self, numbers: np.ndarray, free: bool = False):
-        self.numbers, self.free = numbers, free
-
-    def detach(self):
-        return OfPyTorch(self.numbers, True)
-
-    def cpu(self):
-        return self
-
-    def is_floating_point(self) -> bool:
-        return True
-
-    def float(self):
-        return OfPyTorch(self.numbers.astype(np.float32), self.free)
-
-    def __array__(self, *_, **__):
-        assert self.free and self.numbers.dtype == np.float32
-        return self.numbers
-
-
-def test_a_tensor_becomes_an_array():
-    tensor = OfPyTorch(WEIGHTS[:, 0].astype(np.float16))
-    trace = AttentionTrace(source_tokens="a b c d e".split(), encoder_attention=tensor)
-    np.testing.assert_array_equal(trace.encoder_attention, WEIGHTS[:, 0].astype(np.float16))
-    assert trace.encoder_attention.dtype == np.float32
-
-
 def test_a_tensor_without_numbers_is_refused():
     class Symbolic:
         def __array__(self, *_, **__):
@@ -108,9 +77,6 @@ def test_arrays_of_other_than_real_numbers_are_refused(kind):
         all_layers(NAME, np.ones((1, 1, 2, 2), kind) / 2, None)
 
 
-PADDED = (False, False, True)
-
-
 def encoder(weights: list[list[float]], **fields) -> AttentionTrace:
     """One layer, one head, three tokens."""
     return AttentionTrace(
@@ -119,25 +85,11 @@ def encoder(weights: list[list[float]], **fields) -> AttentionTrace:
 
 
 MASKED = [[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]]
-LEAKING = [[0.5, 0.5, 0], [0.2, 0.2, 0.6], [0, 0, 0]]
 
 
 def test_an_empty_row_that_is_no_padding_is_refused_by_its_place():
     with pytest.raises(TraceError, match="received 0.0, layer 0, head 0, row 2, .* say so in source_padding"):
         encoder(MASKED).check()
-
-
-def test_a_row_of_padding_holds_no_more_than_others():
-    with pytest.raises(TraceError, match="received 2.0, layer 0, head 0, row 2"):
-        encoder([*MASKED[:2], [1, 1, 0]], source_padding=PADDED).check()
-
-
-def test_only_what_nobody_looks_at_is_an_empty_cell():
-    expected = [[False, False, True], [False, False, True], [True, True, True]]
-    assert encoder(MASKED, source_padding=PADDED).padded("encoder_attention").tolist() == expected
-    expected[0][2] = expected[1][2] = False  # the mask was forgotten, which has to be seen
-    assert encoder(LEAKING, source_padding=PADDED).padded("encoder_attention").tolist() == expected
-    assert not encoder([[1, 0, 0]] * 3).padded("encoder_attention").any()
 
 
 def decoder(own: list[list[float]], cross: list[list[float]]) -> AttentionTrace:
@@ -171,14 +123,13 @@ def test_a_decoder_that_looks_ahead_is_told_to_mask():
 TOKENS_windows = tuple("abcd")
 
 
-def near(*windows: int, causal: bool = False) -> np.ndarray:
+def near(*windows: int) -> np.ndarray:
     """(L, 1, 4, 4) weights that are the same everywhere within each layer's window."""
     places = np.arange(4)
     offset = places - places[:, None]
     layers = []
     for window in windows:
         seen = (np.abs(offset) <= window) if window >= 0 else np.ones((4, 4), bool)
-        seen = seen & (offset <= 0) if causal else seen
         layers.append(seen / seen.sum(-1, keepdims=True))
     return np.stack(layers)[:, None].astype(np.float32)
 
@@ -200,14 +151,6 @@ def test_each_layer_hides_what_lies_outside_of_its_window():
     assert not trace.masked("encoder_attention").any()  # one layer sees everything
 
 
-def test_a_decoder_hides_what_comes_later_too():
-    words = {"target_tokens": TOKENS_windows, "decoder_input_tokens": TOKENS_windows}
-    trace = AttentionTrace(**words, decoder_attention=near(1, 2, causal=True), windows=(1, 2))
-    trace.check()
-    np.testing.assert_array_equal(trace.masked("decoder_attention", 0), trace.decoder_attention[0, 0] == 0)
-    np.testing.assert_array_equal(trace.masked("decoder_attention"), trace.decoder_attention[1, 0] == 0)
-
-
 STRIDED = np.subtract.outer(np.arange(4), np.arange(4)) % 2 == 1
 
 
@@ -219,24 +162,6 @@ def sparse(hidden=STRIDED, weights=None, **more) -> AttentionTrace:
     return AttentionTrace(
         source_tokens=TOKENS_windows, encoder_attention=given, encoder_masked=masked, **more
     )
-
-
-def test_any_other_form_is_told_cell_by_cell():
-    masked = sparse().masked
-    np.testing.assert_array_equal(masked("encoder_attention", 0), STRIDED, strict=True)
-    assert not masked("encoder_attention", 1).any() and not masked("encoder_attention").any()
-
-
-def test_both_forms_together_hide_what_either_does():
-    hidden = sparse(weights=np.eye(4)[None, None].repeat(2, 0), windows=(-1, 0)).masked
-    np.testing.assert_array_equal(hidden("encoder_attention", 1), ~np.eye(4, dtype=bool))
-    np.testing.assert_array_equal(hidden("encoder_attention"), STRIDED)  # hidden in both layers
-
-
-def test_the_page_hatches_it():
-    page = explore(encoder_windows(near(1, 1), (1, 1))).page
-    assert b'"windows": [1, 1]' in page and b"(masked)" in page
-    assert b"(masked)" not in explore(encoder_windows(near(-1, -1), ())).page
 
 
 @pytest.mark.parametrize(
@@ -272,15 +197,6 @@ TOKENS_sinks_and_prefixes = {"target_tokens": ("b", "c", "</s>"), "decoder_input
 
 def decoder_sinks_and_prefixes(weights: np.ndarray, **fields) -> AttentionTrace:
     return AttentionTrace(**TOKENS_sinks_and_prefixes, decoder_attention=weights, **fields)
-
-
-def test_without_a_sink_such_rows_are_refused_and_it_is_told_how_to_name_one():
-    assert decoder_sinks_and_prefixes(np.eye(3)[None, None]).sink("decoder_attention") is None
-    with pytest.raises(
-        TraceError,
-        match=r"layer 0, head 0, row 0, .* Where the rest .* sinks=\('decoder_attention',\)",
-    ):
-        decoder_sinks_and_prefixes(OWN).check()
 
 
 def test_what_is_missing_of_a_row_falls_on_the_sink_but_of_a_row_of_padding():

@@ -110,13 +110,6 @@ def test_a_field_of_another_length_is_refused_by_name(name):
         AttentionTrace(**fields)
 
 
-def test_another_shape_is_told_what_gives_rows_and_columns():
-    told = r"cross_attention should have the shape .* received \(2, 5, 4\). Rows are the target_tokens, "
-    told += "columns the source"
-    with pytest.raises(TraceError, match=told):
-        AttentionTrace(**{**arrays(), "cross_attention": np.zeros((HEADS, TARGET, SOURCE))})
-
-
 EVERY = [(layer, head) for layer in (None, 0, LAYERS - 1) for head in (None, 0, HEADS - 1)]
 
 
@@ -144,13 +137,6 @@ def test_the_weights_are_the_mean_of_the_heads_that_are_named(trace, kind):
         named = [trace.attention(kind)[place] for place in selection.heads(trace)]
         np.testing.assert_allclose(weights, np.mean(named, axis=0), rtol=1e-6)
         assert weights.dtype == np.float32
-
-
-def test_the_heads_of_a_selection(trace):
-    assert Selection("cross_attention", 1, 0).heads(trace) == [(1, 0)]
-    assert Selection("cross_attention", 2).heads(trace) == [(2, 0), (2, 1)]
-    assert Selection("cross_attention", head=1).heads(trace) == [(0, 1), (1, 1), (2, 1)]
-    assert len(Selection("cross_attention").heads(trace)) == LAYERS * HEADS
 
 
 def test_people_count_from_1(trace):

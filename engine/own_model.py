@@ -21,12 +21,12 @@ from engine.records import LIVE, MODEL_VARIABLE, OwnModelError
 from model.adapters.own_network import OwnNetwork, RewritingNetwork
 from model.stored.config import INTERVENTIONS, TracedConfig
 from model.trace.interventions import NO_ID, Contrast, Head, Intervention, LogitDifferences
+from model.trace.strict_npz import TraceError
 from model.trace.trace import (
     ATTENTION_KINDS,
     AttentionTrace,
     InterveningModel,
     TracedModel,
-    TraceError,
     described,
 )
 

@@ -10,6 +10,7 @@ Latin letters, and the punctuation and marks that the pages use; hanja come from
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from fontTools import subset
 from fontTools.pens.t2CharStringPen import T2CharStringPen
@@ -61,7 +62,7 @@ def build(collection: Path, target: Path) -> int:
     return target.stat().st_size
 
 
-def redraw_root(font) -> None:
+def redraw_root(font: Any) -> None:
     """Replace the glyph of √ by ROOT_SIGN."""
     name = font.getBestCmap()[ord("√")]
     glyphs = font["CFF "].cff.topDictIndex[0].CharStrings

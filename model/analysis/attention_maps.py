@@ -16,7 +16,8 @@ import numpy as np
 from model.analysis.edits import copy_positions
 from model.text.changes import find_changes
 from model.text.tokenizer import SPECIAL_TOKENS, VISIBLE_SPACE
-from model.trace.trace import AttentionTrace, Spans
+from model.trace.checks import Spans
+from model.trace.trace import AttentionTrace
 
 WordSpans = tuple[tuple[int, int], ...]  # (start, end) of each word among the tokens; they leave nothing out
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from model.text.changes import Change, find_changes
-from model.trace.trace import AttentionTrace, Spans
+from model.trace.checks import Spans
+from model.trace.trace import AttentionTrace
 
 # The names of tokenizers for the marks at the ends of a text, and for padding.
 MARKS = frozenset(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from model.analysis.residual_stream import KINDS as WRITING
 from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
 from model.analysis.statistics import Tally
 from model.stored.folder import of_weights, write_atomically
@@ -22,7 +23,6 @@ from model.survey.sums import (
     LOOKER,
     LOSS,
     MEANS,
-    WRITING,
     WROTE,
 )
 from model.survey.survey import Survey

@@ -14,8 +14,8 @@ import click
 
 from model.text import hangul
 from model.text.hangul import particle
-from training.documents.render import content, percent
-from training.documents.tables import Sources
+from training.documents.render import content
+from training.documents.tables import Sources, percent
 from training.intact.slots import TEXTS, draw, draw_marks
 from training.measure.evaluate import Asked, load_corrector, outcomes_of
 from training.measure.metrics import Outcome, none_if_nan, share, wilson_interval

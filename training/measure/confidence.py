@@ -351,7 +351,7 @@ class FitSettings:
 @with_options_of(FitSettings)
 @click.command("confidence")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-def command(files, asked):
+def command(files: tuple[Path, ...], asked: FitSettings) -> None:
     """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and print the
     gain on the other half. The minimum confidence is to be chosen anew: python -m training evaluate --choose.
     """

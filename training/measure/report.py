@@ -15,8 +15,8 @@ from typing import Any
 import click
 
 from model import Correction, Corrector
-from training.documents.render import content, head, percent, row
-from training.documents.tables import Sources
+from training.documents.render import content, head, row
+from training.documents.tables import Sources, percent
 from training.measure import metrics
 from training.measure.metrics import Outcome, Scores, edits, thresholds_as_json
 

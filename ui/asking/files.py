@@ -29,7 +29,8 @@ from engine import questions
 from engine.question import P, Question, R
 from engine.records import EngineError
 from model.survey.results import HeadSurvey
-from model.survey.survey import GivenText, Survey, SurveyPlan, read_given
+from model.survey.sums import GivenText
+from model.survey.survey import Survey, SurveyPlan, read_given
 from model.survey.survey_files import result
 from model.tables.columns import Columns
 from model.tables.correcting import CorrectedRow, TableCounts

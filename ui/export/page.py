@@ -26,7 +26,7 @@ from viz.browser.explore_data import explorer_data
 from viz.browser.lines import LINES
 from viz.browser.plot import PLOT, plot_data
 from viz.browser.steps import STEPS
-from viz.browser.texts import grid_words
+from viz.browser.texts import grid_words, visible
 from viz.figure import Specification
 from viz.labels import probability
 
@@ -189,7 +189,7 @@ def _changes(changes: Sequence[Change]) -> str:
     head = "".join(f'<th scope="col">{escape(say(f"take_away_column_{name}"))}</th>' for name in _COLUMNS)
     rows = []
     for change in changes:
-        texts = "".join(f"<td>{escape(wording.visible(text))}</td>" for text in (change.wrong, change.right))
+        texts = "".join(f"<td>{escape(visible(text))}</td>" for text in (change.wrong, change.right))
         confidence = change.confidence if change.is_weighed else None
         values = (change.fix_probability, change.keep_probability, confidence)
         numbers = "".join(f'<td class="number">{escape(_number(value))}</td>' for value in values)

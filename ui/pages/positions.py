@@ -6,7 +6,6 @@ import streamlit as st
 import viz
 from engine import questions
 from model.analysis import building_blocks as analysis
-from ui import wording
 from ui.asking import loaders, models
 from ui.components.figures import box, draw
 from ui.parts import page_pictures
@@ -14,6 +13,7 @@ from ui.sentence import decisions
 from ui.shell import controls, header, markup
 from ui.shell.settings import DIMENSIONS, POSITIONS
 from ui.wording import percent, say
+from viz.browser.texts import visible
 
 _MARKS = {"␣": "token_space", "</s>": "token_end"}
 FORMULA = (
@@ -115,7 +115,7 @@ def _show_sentence() -> None:
     if found.too_long:
         st.info(say("positions_cut", length=f"{len(found.source):,}", limit=limit))
     text = found.source[:limit]
-    tokens = (*wording.visible(text), "</s>")
+    tokens = (*visible(text), "</s>")
     embeddings = corrector.ask(questions.embeddings, text)
     encoding = loaders.positional_encoding(len(tokens) + limit, embeddings.shape[1])
     _show_sizes(tokens, analysis.sizes(embeddings, encoding), embeddings.shape[1])

@@ -29,7 +29,8 @@ from ui.components.component import chosen_row
 from ui.components.live_text import replace as replace_text
 from ui.sentence.page import keep_typed
 from ui.shell import header, markup, own_words
-from ui.wording import capital, language, say, spoken
+from ui.wording import language, say, spoken
+from viz.labels import capital
 
 SECONDS_BETWEEN_LOOKS = 1.0
 MEGABYTES = 20

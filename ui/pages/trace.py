@@ -14,8 +14,8 @@ from engine.question import P, Question, R
 from model.analysis.edits import text_of
 from model.stored.config import TracedConfig
 from model.text.changes import Change, find_rewriting
-from model.trace.strict_npz import FILE, THINNED, THINNER
-from model.trace.trace import AttentionTrace, TraceError
+from model.trace.strict_npz import FILE, THINNED, THINNER, TraceError
+from model.trace.trace import AttentionTrace
 from ui.asking.files import upload
 from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
 from ui.sentence import page

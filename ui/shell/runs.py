@@ -199,7 +199,7 @@ class WholeQueue(ForwardMsgQueue):
 
 def use_whole_queues() -> None:
     """Give each session that begins from now on a ``WholeQueue``."""
-    app_session.ForwardMsgQueue = WholeQueue  # type: ignore[misc]
+    app_session.ForwardMsgQueue = WholeQueue  # type: ignore[attr-defined]
 
 
 def runs_alone() -> bool:

@@ -12,10 +12,12 @@ import streamlit as st
 
 import viz
 from engine import questions as declared
+from engine.question import Edit
+from model.analysis.ablation import Character, Edge
 from model.analysis.circuits import BEYOND, Circuit, holds
 from model.analysis.claims import LEVEL
 from model.analysis.patching import is_lowered
-from model.analysis.path_patching import Character, CircuitEdges, Edge, attribution_graph
+from model.analysis.path_patching import CircuitEdges, attribution_graph
 from model.trace.interventions import SUBLAYERS, Head, Node
 from ui.shell import runs
 from ui.shell.settings import Choice
@@ -83,7 +85,7 @@ class CircuitView(View):
     unchanged = "without_none"
 
     @property
-    def _asked(self) -> tuple[declared.Edit, int, str]:
+    def _asked(self) -> tuple[Edit, int, str]:
         return self.state.edit, int(self.values["circuit_goal"]), self.values["circuit_instead"]
 
     @property

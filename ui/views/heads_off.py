@@ -13,6 +13,7 @@ import streamlit as st
 
 import viz
 from engine import questions as declared
+from engine.question import Means
 from model import ModelFolderError
 from model.analysis.head_effects import HeadEffects
 from model.survey.results import HeadSurvey
@@ -116,7 +117,7 @@ class HeadsOff(View):
     unchanged = "without_none"
 
     @cached_property
-    def means(self) -> declared.Means:
+    def means(self) -> Means:
         """The ablation values; none: zero."""
         survey = _survey_of(self.state) if self.values[OFF.name] == MEAN else None
         return declared.means(survey.means) if survey is not None else ()

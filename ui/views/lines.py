@@ -9,7 +9,6 @@ import streamlit as st
 from model.analysis.edits import row_positions
 from model.text.changes import Change
 from model.trace.trace import LayerHead, LayerHeads, Selection
-from ui import wording
 from ui.components.figures import draw_lines
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls
@@ -17,6 +16,7 @@ from ui.shell.settings import Number, Text
 from ui.views.view import Part, View, file_name
 from ui.wording import say
 from viz.browser.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
+from viz.browser.texts import visible, what_happened
 
 # Percent of each row's weight that its lines carry together.
 MASS = Number("mass", MASSES[0], MASSES[-1], USUAL_MASS, MASSES.step)
@@ -166,9 +166,9 @@ def _of_change(state: SentenceState, change: Change, heads: list[LayerHeads]) ->
     weights = np.stack([_weights(state, head)[state.asked_query] for head in heads])  # (heads, K)
     head, key = np.unravel_index(weights.argmax(), weights.shape)
     happened = say(
-        f"change_{wording.what_happened(change)}",
-        wrong=wording.visible(change.wrong),
-        right=wording.visible(change.right),
+        f"change_{what_happened(change)}",
+        wrong=visible(change.wrong),
+        right=visible(change.right),
     )
     edge = _edge(state, heads[head], state.asked_query, int(key))
     return say("lines_reading_change", change=happened, place=_place(state, heads[head]), **edge)

@@ -7,7 +7,6 @@ import numpy as np
 import streamlit as st
 
 from model.trace.trace import AttentionTrace
-from ui import wording
 from ui.components.figures import draw_steps
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup
@@ -16,6 +15,7 @@ from ui.views import fork
 from ui.views.view import Part, View, file_name, needs_probabilities
 from ui.wording import say
 from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
+from viz.browser.texts import visible
 from viz.labels import CERTAIN, IMPOSSIBLE, log_odds, probability
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
@@ -128,7 +128,7 @@ def share(value: float) -> str:
 
 
 def _name(token: str) -> str:
-    return say(NAMES[token]) if token in NAMES else say("token", token=wording.visible(token))
+    return say(NAMES[token]) if token in NAMES else say("token", token=visible(token))
 
 
 class Steps(View):

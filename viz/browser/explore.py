@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from viz.browser.document import Component, component, document, read_script
-from viz.browser.explore_data import Trace, difference_data, explorer_data
+from viz.browser.explore_data import difference_data, explorer_data
 from viz.browser.lines import DIGITS, LINES, MASSES, MOST_HEADS, MOST_LINES, ROUNDING, USUAL_MASS
 from viz.browser.plot import PLOT
 from viz.browser.steps import STEPS
-from viz.browser.texts import LANGUAGES, Say, table
+from viz.browser.texts import LANGUAGES, Say, Trace, table
 from viz.head_grid import MIDDLE, NO_CELL, STRONGEST, WEAKEST
 from viz.theme import FAINT
 

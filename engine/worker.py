@@ -18,7 +18,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -27,13 +27,13 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
 from threading import Condition, Lock, Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 from classroom.store import Classrooms
 from engine import questions as _questions  # noqa: F401  they declare themselves
 from engine.links import answer_call
 from engine.own_model import TracedCorrector, TracedNetwork, load
-from engine.question import QUESTIONS
+from engine.question import QUESTIONS, Question
 from engine.records import (
     CLASSROOMS,
     LIVE,
@@ -64,33 +64,23 @@ class QueueClosedError(EngineError):
     """The model has been taken out of the memory; it has to be loaded again."""
 
 
-class WaitingQuestion(NamedTuple):
-    """A question, and the future of its answer."""
-
-    kind: str
-    arguments: tuple[Any, ...]
-    answer: Future[Any]
-
-
 class QuestionQueue:
     """The queue of questions about one loaded model, the ``corrector``, and the threads that answer them.
 
     At most ``limit`` questions wait, and as many for the laboratory; one more raises EngineBusyError.
-    ``threads`` threads answer. ``ask`` may be called from threads.
+    ``threads`` threads answer, and one the laboratory's. ``ask`` may be called from threads.
     """
 
     def __init__(self, corrector: Answers, limit: int, threads: int = THREADS):
         self.corrector, self._limit = corrector, limit
         self.is_warmed = False  # whether its laboratory is being prepared; see ``ModelCache``
-        self._waiting: list[WaitingQuestion] = []
+        # Both by ``Question.is_long``: the threads, and how many questions none of them has begun to answer.
+        self._threads = {False: ThreadPoolExecutor(threads), True: ThreadPoolExecutor(1)}
+        self._waiting = {False: 0, True: 0}
         self._under_way = 0  # questions that are being answered
         self._last_busy = time.monotonic()
         self._closed = False
         self._changed = Condition()  # guards all of the above
-        works = [False] * threads + [True]
-        self._threads = [Thread(target=self._work, args=(each,), daemon=True) for each in works]
-        for thread in self._threads:
-            thread.start()
 
     def ask(self, kind: str, arguments: tuple[Any, ...]) -> Any:
         """The answer; waits for it. An error of the model is raised here.
@@ -99,22 +89,23 @@ class QuestionQueue:
         """
         if kind not in QUESTIONS:
             raise EngineError(f"a question should be one of {sorted(QUESTIONS)}, received {kind!r}")
-        question = WaitingQuestion(kind, arguments, Future())
+        question = QUESTIONS[kind]
         with self._changed:
             if self._closed:
                 raise QueueClosedError("the model has left the memory")
-            alike = len(self._waiting_for(QUESTIONS[kind].is_long))
+            alike = self._waiting[question.is_long]
             if alike >= self._limit:
                 raise EngineBusyError(f"{alike} questions are waiting, {self._limit} may wait")
-            self._waiting.append(question)
+            self._waiting[question.is_long] += 1
+            answer = self._threads[question.is_long].submit(self._answer, question, arguments)
             self._changed.notify_all()
-        return question.answer.result()
+        return answer.result()
 
     def wait_until_idle(self, seconds: float) -> bool:
         """Return once so many seconds passed without a question; False where the queue has been closed."""
         with self._changed:
             while not self._closed:
-                busy = self._waiting or self._under_way
+                busy = any(self._waiting.values()) or self._under_way
                 rest = self._last_busy + seconds - time.monotonic()
                 if not busy and rest <= 0:
                     return True
@@ -126,41 +117,23 @@ class QuestionQueue:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
+        for threads in self._threads.values():
+            threads.shutdown(wait=False)
 
-    def join(self) -> None:
-        for thread in self._threads:
-            thread.join()
-
-    def _work(self, laboratory: bool) -> None:
-        while question := self._take(laboratory):
-            _answer_waiting(self.corrector, question)
+    def _answer(self, question: Question[Any, Any], arguments: tuple[Any, ...]) -> Any:
+        with self._changed:
+            self._waiting[question.is_long] -= 1
+            self._under_way += 1
+            self._changed.notify_all()
+        try:
+            return question(self.corrector, *arguments)
+        except ModuleNotFoundError as error:
+            raise library_error(error) from None
+        finally:
             with self._changed:
                 self._under_way -= 1
                 self._last_busy = time.monotonic()
                 self._changed.notify_all()
-
-    def _take(self, laboratory: bool) -> WaitingQuestion | None:
-        """The next question; None at the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting_for(laboratory) or self._closed)
-            mine = self._waiting_for(laboratory)
-            if not mine:
-                return None
-            self._waiting.remove(mine[0])
-            self._under_way += 1
-            self._changed.notify_all()
-            return mine[0]
-
-    def _waiting_for(self, laboratory: bool) -> list[WaitingQuestion]:
-        return [each for each in self._waiting if QUESTIONS[each.kind].is_long == laboratory]
-
-
-def _answer_waiting(corrector: Answers, question: WaitingQuestion) -> None:
-    """Give the question its answer, or the error that it met."""
-    try:
-        question.answer.set_result(QUESTIONS[question.kind](corrector, *question.arguments))
-    except Exception as error:  # noqa: BLE001  raised in the asking thread
-        question.answer.set_exception(library_error(error))
 
 
 AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory

@@ -42,9 +42,7 @@ class Facts:
     alone: bool | None = None  # whether the change is still made without the strongest head
     together: bool | None = None  # the same without the five strongest
     spread: bool | None = None  # the same if the strongest head looks everywhere alike
-    returns: bool | None = (
-        None  # whether the rest is written as it was typed, once the change's first token is
-    )
+    returns: bool | None = None  # whether all is written as it was typed, once the first token is
     named: str = ""  # the change in words, which questions about it name
 
     @property
@@ -166,14 +164,6 @@ def _written(facts: Facts) -> str:
     return facts.trace.target_tokens[facts.row]
 
 
-def _among(kind: str, facts: Facts, scores: np.ndarray, count: int, values: dict[str, str]) -> Check:
-    """Which source token has the largest score? The options are the tokens with the largest scores."""
-    places = sorted(int(place) for place in np.argsort(-scores[:count], kind="stable")[:OPTIONS])
-    right = places.index(int(scores[:count].argmax()))
-    options = tuple(token_at(facts.trace.source_tokens, place) for place in places)
-    return Check(kind, tuple(values.items()), options, right)
-
-
 def row_sum(facts: Facts) -> Check:
     """The sum of the weights of a row?"""
     total = f"{float(facts.weights.sum()):.1f}".removesuffix(".0")
@@ -227,12 +217,15 @@ def least_sure(facts: Facts) -> Check | None:
     said = facts.trace.log_probabilities
     if said is None:
         return None
-    count = len(facts.trace.target_tokens) - 1
-    places = sorted(int(place) for place in np.argsort(said[:count], kind="stable")[:OPTIONS])
-    options = tuple(token_at(facts.trace.target_tokens, place) for place in places)
-    least = int(said[:count].argmin())
-    is_of_change = facts.change.target_start <= least < facts.change.target_end
-    return Check("least_sure", (), options, places.index(least), is_of_change)
+    said = said[: len(facts.trace.target_tokens) - 1]
+    is_of_change = facts.change.target_start <= said.argmin() < facts.change.target_end
+    return Check("least_sure", (), *_lowest(said, facts.trace.target_tokens), bool(is_of_change))
+
+
+def _lowest(scores: np.ndarray, tokens: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """The tokens with the lowest of the scores (T,), in their order, and the place of the lowest there."""
+    places = sorted(np.argsort(scores, kind="stable")[:OPTIONS].tolist())
+    return tuple(token_at(tokens, place) for place in places), places.index(scores.argmin())
 
 
 def named(head: Head) -> str:
@@ -244,35 +237,41 @@ def named(head: Head) -> str:
     return f"{head.kind} {head.layer + 1}·{head.head + 1}"
 
 
+def _yes_or_no(kind: str, is_so: bool, **values: str) -> Check:
+    return Check(kind, tuple(values.items()), (YES, NO), int(not is_so))
+
+
 def looker(facts: Facts) -> Check | None:
     """Is the head that looks most at the change the one that matters most?"""
     if facts.effects is None:
         return None
     head, rank = facts.effects.rank_of_looker()
-    return Check("looker", (("looker", named(head)), ("change", facts.named)), (YES, NO), int(rank != 1))
+    return _yes_or_no("looker", rank == 1, looker=named(head), change=facts.named)
 
 
 def still_alone(facts: Facts) -> Check | None:
     """Is the change made without the strongest head?"""
-    if facts.effects is None or facts.alone is None:
+    return _still("alone", facts.alone, facts)
+
+
+def still_spread(facts: Facts) -> Check | None:
+    """Is it made where the strongest head looks everywhere alike?"""
+    return _still("spread", facts.spread, facts)
+
+
+def _still(kind: str, is_made: bool | None, facts: Facts) -> Check | None:
+    """Is the change made although the strongest head is not as it was?"""
+    if facts.effects is None or is_made is None:
         return None
-    values = (("strongest", named(facts.effects.strongest(1)[0])), ("change", facts.named))
-    return Check("alone", values, (YES, NO), int(not facts.alone))
+    strongest = named(facts.effects.strongest(1)[0])
+    return _yes_or_no(kind, is_made, strongest=strongest, change=facts.named)
 
 
 def still_together(facts: Facts) -> Check | None:
     """Is it made without the five strongest?"""
     if facts.together is None:
         return None
-    return Check("together", (("change", facts.named),), (YES, NO), int(not facts.together))
-
-
-def still_spread(facts: Facts) -> Check | None:
-    """Is it made where the strongest head looks everywhere alike?"""
-    if facts.effects is None or facts.spread is None:
-        return None
-    values = (("strongest", named(facts.effects.strongest(1)[0])), ("change", facts.named))
-    return Check("spread", values, (YES, NO), int(not facts.spread))
+    return _yes_or_no("together", facts.together, change=facts.named)
 
 
 def typed_again(facts: Facts) -> Check | None:
@@ -280,8 +279,7 @@ def typed_again(facts: Facts) -> Check | None:
     if facts.effects is None or facts.returns is None:
         return None
     asked = facts.effects.contrast
-    values = (("token", asked.written_token), ("typed", asked.instead_token))
-    return Check("returns", values, (YES, NO), int(not facts.returns))
+    return _yes_or_no("returns", facts.returns, token=asked.written_token, typed=asked.instead_token)
 
 
 def kind_needed(facts: Facts) -> Check | None:
@@ -297,7 +295,8 @@ def left_out(facts: Facts) -> Check | None:
     """Which character, if left out, changes the decision most?"""
     if facts.occlusion is None:
         return None
-    return _among("left_out", facts, np.abs(facts.occlusion), facts.source, {"token": _written(facts)})
+    effects = np.abs(facts.occlusion[: facts.source])
+    return Check("left_out", (("token", _written(facts)),), *_lowest(-effects, facts.trace.source_tokens))
 
 
 def agrees(facts: Facts) -> Check | None:
@@ -305,8 +304,8 @@ def agrees(facts: Facts) -> Check | None:
     if facts.occlusion is None:
         return None
     looked = facts.trace.attention("cross_attention")[:, :, facts.row].mean(axis=(0, 1))
-    same = int(looked[: facts.source].argmax()) == int(np.abs(facts.occlusion[: facts.source]).argmax())
-    return Check("agrees", (("token", _written(facts)),), (YES, NO), int(not same))
+    same = looked[: facts.source].argmax() == np.abs(facts.occlusion[: facts.source]).argmax()
+    return _yes_or_no("agrees", bool(same), token=_written(facts))
 
 
 def against(facts: Facts) -> Check | None:

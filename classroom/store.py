@@ -6,21 +6,12 @@ import time
 import unicodedata
 from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import wraps
 from threading import Lock
 from typing import Concatenate, ParamSpec, TypeVar
 
-from classroom.classroom import (
-    Classroom,
-    FullError,
-    Poll,
-    Quiz,
-    QuizAnswer,
-    Results,
-    Settings,
-    State,
-    UnknownCodeError,
-)
+from classroom.classroom import Classroom, FullError, UnknownCodeError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -32,8 +23,21 @@ QUIET = 3600.0  # seconds of silence after which a classroom makes room for a ne
 MOST_WRONG, MINUTE = 60, 60.0
 
 
+def _of_classroom(
+    method: Callable[Concatenate[Classroom, float, P], R],
+) -> "Callable[Concatenate[AnyClassrooms, str, P], R]":
+    """The call of ``AnyClassrooms`` that makes this call of the classroom with a code."""
+
+    @wraps(method)
+    def call(rooms: "AnyClassrooms", code: str, *arguments: P.args, **named: P.kwargs) -> R:
+        return rooms._call(method, code, *arguments, **named)
+
+    return call
+
+
 class AnyClassrooms(ABC):
-    """The store as a page sees it, in this process or another one: each call names a method of ``Classroom``.
+    """The store as a page sees it, in this process or another one: each call is one of ``Classroom``, with
+    its code instead of the time.
 
     Every call raises UnknownCodeError for a code that no classroom has. Calls with a ``key`` are the
     teacher's and raise NotTheTeacherError for another key.
@@ -56,52 +60,18 @@ class AnyClassrooms(ABC):
         **named: P.kwargs,
     ) -> R: ...
 
-    def join(self, code: str, seat: str = "", key: str = "") -> str:
-        """``Classroom.join``; the others likewise."""
-        return self._call(Classroom.join, code, seat, key)
-
-    def state_of(self, code: str, seat: str = "") -> State:
-        """The state for a seat, which then counts as present for PRESENT seconds."""
-        return self._call(Classroom.state_of, code, seat)
-
-    def is_teacher(self, code: str, key: str) -> bool:
-        return self._call(Classroom.is_teacher, code, key)
-
-    def show(self, code: str, key: str, page: str, settings: Settings) -> None:
-        """Show the class a page. Raises NotTheTeacherError for another key."""
-        self._call(Classroom.show, code, key, page, settings)
-
-    def ask(self, code: str, key: str, poll: Poll) -> None:
-        """Open a poll. Raises NotTheTeacherError, and NotAllowedError for too many or too long options."""
-        self._call(Classroom.ask, code, key, poll)
-
-    def reveal(self, code: str, key: str) -> None:
-        """Show the answers to every seat. Raises NotTheTeacherError for another key."""
-        self._call(Classroom.reveal, code, key)
-
-    def stop_asking(self, code: str, key: str) -> None:
-        """Take the poll away. Raises NotTheTeacherError for another key."""
-        self._call(Classroom.stop_asking, code, key)
-
-    def answer(self, code: str, seat: str, number: int, chosen: Sequence[int]) -> None:
-        """Take the options of a seat. Raises ClosedError for a poll that is over."""
-        self._call(Classroom.answer, code, seat, number, chosen)
-
-    def check(self, code: str, key: str, quiz: Quiz) -> None:
-        """Open or close the questions of a plan. Raises NotTheTeacherError for another key."""
-        self._call(Classroom.check, code, key, quiz)
-
-    def answer_check(self, code: str, seat: str, answer: QuizAnswer) -> None:
-        """Take the answer of a seat to one question. Raises ClosedError for a quiz that is over."""
-        self._call(Classroom.answer_check, code, seat, answer)
-
-    def forget_checks(self, code: str, key: str) -> None:
-        """Close the questions of plans and forget the answers. Raises NotTheTeacherError for another key."""
-        self._call(Classroom.forget_checks, code, key)
-
-    def results(self, code: str, key: str) -> tuple[Results, ...]:
-        """The number of seats for each answer to each quiz. Raises NotTheTeacherError for another key."""
-        return self._call(Classroom.results, code, key)
+    join = _of_classroom(Classroom.join)
+    state_of = _of_classroom(Classroom.state_of)
+    is_teacher = _of_classroom(Classroom.is_teacher)
+    show = _of_classroom(Classroom.show)
+    ask = _of_classroom(Classroom.ask)
+    reveal = _of_classroom(Classroom.reveal)
+    stop_asking = _of_classroom(Classroom.stop_asking)
+    answer = _of_classroom(Classroom.answer)
+    check = _of_classroom(Classroom.check)
+    answer_check = _of_classroom(Classroom.answer_check)
+    forget_checks = _of_classroom(Classroom.forget_checks)
+    results = _of_classroom(Classroom.results)
 
 
 CALLS = frozenset(name for name in vars(AnyClassrooms) if not name.startswith("_"))
@@ -112,6 +82,7 @@ class Classrooms(AnyClassrooms):
 
     Bounded in classrooms, seats and bytes; forgets classrooms after a day. Safe to call from threads.
 
+    >>> from classroom.classroom import Poll
     >>> rooms = Classrooms()
     >>> code, key = rooms.open()
     >>> seat = rooms.join(code)

@@ -45,7 +45,7 @@ from model.text.tokenizer import normalise
 from model.trace.interventions import Intervention, KernelEdit
 from training.corpus.corpus import read_sentences
 from training.measure.evaluate import load_corrector
-from training.measure.report import tell, write_numbers
+from training.measure.report import Numbers, tell, write_numbers
 from training.noise.norm import norm_counterexample, norm_pair, practices
 from training.options import knob, with_options_of
 
@@ -247,13 +247,11 @@ def _summary(found: Sequence[Row], others: int) -> Row:
 
 
 @dataclass(frozen=True)
-class EditingOptions:
+class EditingOptions(Numbers):
     """The options of ``editing``."""
 
     pairs: int = knob(200, "Taught, one at a time.")
     others: int = knob(500, "Sentences that should stay as they are.")
-    model: str = knob("transformer", "Name or path of a model folder.")
-    json: Path | None = knob(None, "All numbers.", type=click.Path(dir_okay=False, path_type=Path))  # noqa: RUF009
 
 
 @with_options_of(EditingOptions)

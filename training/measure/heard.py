@@ -25,14 +25,13 @@ import numpy as np
 from model import Corrector
 from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.kinds import kind_of
-from model.analysis.statistics import Tally
 from model.stored.folder import of_weights
 from model.text.changes import Change, find_changes
 from model.text.hangul import INITIALS, decompose, is_syllable
 from model.text.tokenizer import normalise
 from model.trace.interventions import Patch, Patches
 from training.measure.evaluate import load_corrector, open_corpus, sample_pairs
-from training.measure.report import write_numbers
+from training.measure.report import Numbers, clustered, write_numbers
 from training.noise.pronunciation import as_heard
 from training.options import knob, with_options_of
 
@@ -318,22 +317,17 @@ def _summary(rows: Sequence[tuple[int, float, np.ndarray]]) -> dict[str, Any]:
 
 def _mean(values: np.ndarray, sentences: np.ndarray) -> list[float | None]:
     """A mean and half its 95% interval, clustered by sentence."""
-    tally = Tally.empty(())
-    for number in np.unique(sentences):
-        tally.add(values[sentences == number].astype(np.float64))
-    found = tally.estimate()
+    found = clustered(values, sentences)
     return [round(float(each), _DIGITS) if np.isfinite(each) else None for each in (found.mean, found.margin)]
 
 
 @dataclass(frozen=True)
-class Probing:
+class Probing(Numbers):
     """The options of ``heard``."""
 
-    model: str = knob("transformer", "Name or path of a model folder.")
     sentences: int = knob(800, "Half of them fit.", type=click.IntRange(min=8))
     edits: int = knob(300, "Asked without what is heard.", type=click.IntRange(min=1))
     seed: int = knob(0, "Decides sentences and errors.")
-    json: Path | None = knob(None, "All numbers.", type=click.Path(dir_okay=False, path_type=Path))  # noqa: RUF009
 
 
 @with_options_of(Probing)

@@ -30,7 +30,8 @@ from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.trace import AttentionTrace
 from training.documents import lessons
-from training.measure.report import write_numbers
+from training.measure.report import Numbers, write_numbers
+from training.options import with_options_of
 from viz.labels import log_odds, probability, visible_token
 
 SENTENCES = Path(lessons.__file__).parent / "templates" / "lessons" / "sentences.csv"
@@ -255,12 +256,11 @@ def _head_of(name: str) -> Head:
     return Head(kind, int(layer) - 1, int(head) - 1)
 
 
+@with_options_of(Numbers)
 @click.command("lesson")
-@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
-@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="All facts.")
-def command(model: str, json_path: Path | None) -> None:
+def command(asked: Numbers) -> None:
     """Choose the sentence of the lesson plans, print why, and measure the facts the plans state of it."""
-    corrector = Corrector.load(model)
+    corrector = Corrector.load(asked.model)
     judged = sorted(_judge_all(corrector), key=lambda each: (-each.score, abs(each.margin - np.mean(MARGIN))))
     if not judged:
         raise click.ClickException("the network corrects none of the sentences")
@@ -271,4 +271,4 @@ def command(model: str, json_path: Path | None) -> None:
         asked_of = sum(1 for _ in file) - 1
     found = {"candidates": [asdict(each) for each in judged], "asked_of": asked_of}
     found |= _facts_of(corrector, judged[0])
-    write_numbers(json_path, found)
+    write_numbers(asked.json, found)

@@ -5,7 +5,7 @@ The results are those of ``python -m training evaluate``.
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from model import Correction, Corrector
+from model.analysis.statistics import Estimate, Tally
 from training.documents.render import content, head, row
 from training.documents.tables import Sources, percent
 from training.measure import metrics
 from training.measure.metrics import Outcome, Scores, edits, thresholds_as_json
+from training.options import knob
 
 CAUSES = ("right", "unsure", "wrong_made", "wrong_proposed", "unseen")
 RIGHT, UNSURE, WRONG_MADE, WRONG_PROPOSED, UNSEEN = CAUSES
@@ -106,6 +109,29 @@ def write_numbers(path: Path | None, numbers: dict[str, Any]) -> None:
     """
     if path:
         path.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The options of a study: its model, and the file of its numbers."""
+
+    model: str = knob("transformer", "Name or path of a model folder.")
+    json: Path | None = knob(None, "All numbers.", type=click.Path(dir_okay=False, path_type=Path))  # noqa: RUF009
+
+
+def clustered(values: Sequence[float] | np.ndarray, sentences: Sequence[int] | np.ndarray) -> Estimate:
+    """The mean of values (N,) over edits, in sentences of these numbers (N,), without values that are nan.
+
+    The sample is of sentences, not of edits.
+
+    >>> clustered([1.0, 1.0, float("nan")], [0, 1, 1]).rows
+    2
+    """
+    values, sentences, tally = np.asarray(values, float), np.asarray(sentences), Tally.empty(())
+    for number in np.unique(sentences):
+        own = values[sentences == number]
+        tally.add(own[np.isfinite(own)])
+    return tally.estimate()
 
 
 def tell(source: str, part: str, numbers: dict[str, Any], path: Path | None) -> None:

@@ -32,14 +32,14 @@ from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.contributions import REFERENCE, contributions, method_agreement
 from model.analysis.head_effects import ablate_heads, head_effects
 from model.analysis.kinds import kind_of
-from model.analysis.statistics import Estimate, Tally, shared_top
+from model.analysis.statistics import Estimate, shared_top
 from model.correction.correction import SentenceCorrection
 from model.stored.folder import find_model_folder, fingerprint, of_weights
 from model.survey.results import Agreed, CorpusAgreement, HeadSurvey, read_head_survey, write_agreement
 from model.trace.interventions import Head
 from training.documents.render import content
 from training.documents.tables import Sources, heads_of_stories
-from training.measure.report import tell, write_numbers
+from training.measure.report import Numbers, clustered, tell, write_numbers
 from training.options import knob, with_options_of
 
 Row = dict[str, Any]  # an edit; a line of the file of edits, which holds numbers and no text
@@ -212,29 +212,19 @@ def mean_and_margin(rows: list[Row], value_of: Callable[..., Any]) -> tuple[floa
 
 
 def measured(rows: list[Row], value_of: Callable[..., Any]) -> Estimate:
-    """The mean of a value over edits; the sample is of sentences, not of edits."""
-    by_sentence = defaultdict(list)
-    for row in rows:
-        value = float(value_of(row))
-        if np.isfinite(value):
-            by_sentence[row["pair"]].append(value)
-    tally = Tally.empty(())
-    for values in by_sentence.values():
-        tally.add(np.array(values))
-    return tally.estimate()
+    """The mean of a value over edits."""
+    return clustered([float(value_of(row)) for row in rows], [row["pair"] for row in rows])
 
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True)
-class ClaimsStudy:
+class ClaimsStudy(Numbers):
     """The options of ``claims``."""
 
     out: Path = knob(None, "Keeps the edits.", required=True, type=_FOLDER)  # noqa: RUF009
     edits: int = knob(200)
-    model: str = knob("transformer", "Name or path of a model folder.")
-    json: Path | None = knob(None, "All numbers.", type=click.Path(dir_okay=False, path_type=Path))  # noqa: RUF009
 
     @property
     def weights(self) -> str:
@@ -315,15 +305,14 @@ def measure_stories(
     }
 
 
+@with_options_of(Numbers)
 @click.command("stories")
-@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
-@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="The effects.")
-def stories(model: str, json_path: Path | None) -> None:
+def stories(asked: Numbers) -> None:
     """Print the survey's numbers of three heads, and their effects on one sentence."""
-    survey, corrector = read_survey(model), Corrector.load(model)
+    survey, corrector = read_survey(asked.model), Corrector.load(asked.model)
     (sentence,) = corrector.correct(SENTENCE).sentences
     found = measure_stories(corrector, sentence, heads_of_stories(survey))
-    sources = Sources(model=find_model_folder(model), given={"stories": found})
+    sources = Sources(model=find_model_folder(asked.model), given={"stories": found})
     for name in ("story-heads", "story-sentence", "story-pruning"):
         click.echo(f"{content(sources, name)}\n")
-    write_numbers(json_path, found)
+    write_numbers(asked.json, found)

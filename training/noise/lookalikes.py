@@ -98,7 +98,7 @@ DOUBLED |= {word: f"{word} {word}" for word in _LISTS["doubled_apart"]}
 _DOUBLED = re.compile(rf"(?<![가-힣ㄱ-ㅣ])(?:{'|'.join(DOUBLED)})(?= [가-힣])(?! (?:{'|'.join(DOUBLED)}))")
 # The vowel that is heard when a syllable is drawn out; others are heard as themselves.
 _HEARD = dict(zip("ㅑㅕㅛㅠㅖㅒㅘㅝㅙㅚㅞㅟㅢ", "ㅏㅓㅗㅜㅔㅐㅏㅓㅐㅔㅔㅣㅣ", strict=True))
-MOST_lookalikes = 4  # times that a vowel is written again
+MOST_DRAWN_OUT = 4  # times that a vowel is written again
 LOOSE_SHARE = 0.25  # of drawn-out ends are written in single vowels: 네ㅔㅔ
 
 
@@ -116,7 +116,7 @@ def drawn_out(text: str, rng: random.Random) -> str:
         return text
     initial, medial, final = decompose(words[-1])
     heard = _HEARD.get(medial, medial)
-    count = rng.choice((1, 1, 1, 2, 2, rng.randint(3, MOST_lookalikes)))
+    count = rng.choice((1, 1, 1, 2, 2, rng.randint(3, MOST_DRAWN_OUT)))
     if final:
         last = compose(initial, medial) + compose("ㅇ", heard) * (count - 1) + compose("ㅇ", heard, final)
     else:

@@ -104,12 +104,11 @@ def _syllables(text: str) -> int:
 
 LONGEST = 120  # characters of either side
 MOST = 20  # times
-RIGHT_SHARE_repetition = 0.35  # of the repetitions have no mistake
+RIGHT_REPETITIONS = 0.35  # of the repetitions have no mistake
 # The same for words of one or two syllables: a mistake in these leaves little to guess from.
 SHORT_RIGHT_SHARE = 0.8
 ALIKE = 0.7  # of the others have the same mistake each time; else each time is typed anew
 EMPHATIC = 0.2  # of the pieces come once, behind a word that is repeated: 정말 정말 고마워
-ATTEMPTS_repetition = 4  # draws of a mistake, until one changes the text
 
 
 def make_repetition(piece: str, rng: random.Random, misspell: Misspell) -> tuple[str, str]:
@@ -137,17 +136,12 @@ def make_repetition(piece: str, rng: random.Random, misspell: Misspell) -> tuple
 
 
 def _typed_repetition(piece: str, times: int, rng: random.Random, misspell: Misspell) -> list[str]:
-    if rng.random() < (RIGHT_SHARE_repetition if _syllables(piece) > 2 else SHORT_RIGHT_SHARE):
+    if rng.random() < (RIGHT_REPETITIONS if _syllables(piece) > 2 else SHORT_RIGHT_SHARE):
         return [piece] * times
-    if rng.random() < ALIKE:
-        return [_misspelt(piece, rng, misspell)] * times
-    return [_sparing(misspell, piece, rng) for _ in range(times)]
-
-
-def _misspelt(piece: str, rng: random.Random, misspell: Misspell) -> str:
-    typed = piece
-    for _ in range(ATTEMPTS_repetition):
+    if rng.random() >= ALIKE:
+        return [_sparing(misspell, piece, rng) for _ in range(times)]
+    for _ in range(ATTEMPTS):
         typed = _sparing(misspell, piece, rng)
         if typed != piece:
             break
-    return typed
+    return [typed] * times

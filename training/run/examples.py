@@ -215,23 +215,17 @@ class ExampleMaker:
 
     def _drilled(self, item: str, rng: random.Random) -> Iterator[tuple[str, str]]:
         """More of the native mistakes and of the spacing mistakes that running text has too few of."""
-        if (
-            self.drill is not None
-            and self.settings.rare_copies
-            and has_native_site(item, but_for=self.drill.common)
-        ):
-            for _ in range(self.settings.rare_copies):
+        settings = self.settings
+        if settings.rare_copies and self.drill and has_native_site(item, but_for=self.drill.common):
+            for _ in range(settings.rare_copies):
                 yield self.mistake(item, rng, "native")
-        if rng.random() < self.settings.drill_share and self.drill is not None:
-            family = "clean" if rng.random() < self.settings.right_share else "native"
+        if rng.random() < settings.drill_share and self.drill:
+            family = "clean" if rng.random() < settings.right_share else "native"
             yield self.mistake(self.drill.phrase(rng), rng, family)
-        if (
-            self.space_drill is not None
-            and rng.random() < self.settings.space_drill_share
-            and (drilled := self.space_drill.pair(rng))
-        ):
+        drills_spaces = self.space_drill and rng.random() < settings.space_drill_share
+        if drills_spaces and self.space_drill and (drilled := self.space_drill.pair(rng)):
             wrong, right = drilled
-            yield (right, right) if rng.random() < self.settings.right_share else (wrong, right)
+            yield (right, right) if rng.random() < settings.right_share else (wrong, right)
 
     def mistake(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
         """The sentence as a (wrong, right) pair.

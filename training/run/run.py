@@ -24,7 +24,7 @@ from model.text.tokenizer import Tokenizer
 from training.run.examples import Practised
 from training.run.record import COLUMNS, Origin, Past, Record, add_graph, hardware
 from training.run.settings import Knobs
-from training.run.steps import DevelopmentSet, Steps
+from training.run.steps import Steps, development_batches
 from training.run.stream import Batch, Position, batch_shapes
 
 
@@ -180,7 +180,8 @@ class Run:
         self.progress = load_checkpoint(folder, self.network)
         self.steps = _make_steps(self.network, knobs.precision, self.progress.mean_loss)
         self.shapes = batch_shapes(knobs)
-        self.dev_batches = self._development(dev_items) if dev_items else []
+        longest = begun.network.max_length
+        self.dev_batches = development_batches(dev_items, tokenizer, longest, knobs) if dev_items else []
         self.record = Record(self.model_folder, begun.origin.past if begun.origin else Past())
         self.record.open_history(self.progress.step)
         self.describe()
@@ -188,10 +189,6 @@ class Run:
     @property
     def model_folder(self) -> Path:
         return self.folder / "model"
-
-    def _development(self, items: Sequence[Practised]) -> list[Batch]:
-        dev, knobs = DevelopmentSet(items, self.tokenizer, self.begun.network.max_length), self.knobs
-        return dev.batches_of(knobs.widths, knobs.batch_tokens) if knobs.widths else dev.batches
 
     def step(self, batch: Batch, position: Position, rate: float, seconds: float) -> None:
         """One optimiser step; ``seconds`` have passed since the one before."""

@@ -1,7 +1,7 @@
 """``Steps``: optimiser steps on any backend; development loss.
 
-``compiled.CompiledSteps`` does the same faster under JAX. ``DevelopmentSet`` has the sentences whose loss is
-watched while a network learns.
+``compiled.CompiledSteps`` does the same faster under JAX. ``development_batches`` are of the sentences whose
+loss is watched while a network learns.
 """
 
 import random
@@ -13,8 +13,9 @@ import numpy as np
 from model.text.tokenizer import Tokenizer
 from training.noise.pairs import make_pair
 from training.run.examples import Practised
-from training.run.stream import Batch, make_batch
+from training.run.stream import Batch, StreamSettings, batch_shapes, make_batch
 
+DEVELOPMENT = 512  # sentences that are watched
 INERTIA = 0.98  # of the running mean of the batches' losses
 
 
@@ -63,36 +64,32 @@ class Steps:
         """Return once everything is written. Raises an OSError of the last ``write``."""
 
 
-class DevelopmentSet:
-    """A fixed set of generated pairs, whose loss and token accuracy are watched during training."""
+def development_batches(
+    items: Sequence[Practised], tokenizer: Tokenizer, longest: int, settings: StreamSettings
+) -> list[Batch]:
+    """The first sentences, with generated errors, or pairs, of at most ``longest`` characters.
 
-    def __init__(self, items: Sequence[Practised], tokenizer: Tokenizer, max_length: int, count: int = 512):
-        rng = random.Random(1)
-        rows = []
-        for item in items[:count]:
-            wrong, right = item if not isinstance(item, str) else _wrong_right(item, rng)
-            if max(len(wrong), len(right)) <= max_length:
-                rows.append((tokenizer.encode_source(wrong), tokenizer.encode_target(right)))
-        if not rows:
-            raise ValueError(f"no development sentence has at most {max_length} characters")
-        self.rows = sorted(rows, key=lambda pair: max(map(len, pair)))
-        self.batches = [make_batch(self.rows[i : i + 64]) for i in range(0, len(self.rows), 64)]
-
-    def batches_of(self, widths: Sequence[int], tokens: int) -> list[Batch]:
-        """The same pairs in batches of these widths alone, each of ``tokens // width`` rows; empty rows fill
-        up the last.
-        """
-        batches, narrower = [], 0
-        for width in widths:
-            fit = [pair for pair in self.rows if narrower < max(map(len, pair)) <= width]
-            count = max(1, tokens // width)
-            for i in range(0, len(fit), count):
-                rows = fit[i : i + count]
-                batches.append(make_batch([*rows, *[([], [])] * (count - len(rows))], width))
-            narrower = width
-        return batches
-
-
-def _wrong_right(text: str, rng: random.Random) -> tuple[str, str]:
-    pair = make_pair(text, rng)
-    return pair.wrong, pair.right
+    With ``widths`` all batches have one of these, and ``batch_tokens // width`` rows; empty ones fill up the
+    last. Raises ValueError for no such sentence.
+    """
+    rng = random.Random(1)
+    rows = []
+    for item in items[:DEVELOPMENT]:
+        if isinstance(item, str):
+            pair = make_pair(item, rng)
+            item = pair.wrong, pair.right
+        if max(map(len, item)) <= longest:
+            rows.append((tokenizer.encode_source(item[0]), tokenizer.encode_target(item[1])))
+    if not rows:
+        raise ValueError(f"no development sentence has at most {longest} characters")
+    rows.sort(key=lambda pair: max(map(len, pair)))
+    if not settings.widths:
+        return [make_batch(rows[i : i + 64]) for i in range(0, len(rows), 64)]
+    batches, narrower = [], 0
+    for count, width in batch_shapes(settings):
+        fit = [pair for pair in rows if narrower < max(map(len, pair)) <= width]
+        for i in range(0, len(fit), count):
+            some = fit[i : i + count]
+            batches.append(make_batch([*some, *[([], [])] * (count - len(some))], width))
+        narrower = width
+    return batches

@@ -19,7 +19,7 @@ from tests.training.steps import history, runs, train
 from training.corpus.selection import choose_characters
 from training.noise.pairs import read_mix
 from training.run.run import Clock
-from training.run.steps import DevelopmentSet, Steps
+from training.run.steps import Steps, development_batches
 from training.run.stream import StreamSettings, batch_shapes
 
 ROOT = Path(__file__).parents[3]
@@ -272,11 +272,11 @@ def test_sources_are_weighed(tmp_path, files):
 
 def test_the_development_set_measures_real_tokens_only():
     tokenizer = Tokenizer("가나다")  # 7 entries
-    dev = DevelopmentSet([("가", "가가"), ("나", "나"), ("다" * 9, "다" * 9)], tokenizer, max_length=8)
-    (batch,) = dev.batches
+    pairs = [("가", "가가"), ("나", "나"), ("다" * 9, "다" * 9)]
+    (batch,) = development_batches(pairs, tokenizer, 8, StreamSettings())
     assert np.count_nonzero(batch.target) == 5  # 가 가 end, 나 end; the longest pair is left out
     guess = tokenizer.encode_target("가")[0]
-    loss, accuracy = Steps(CertainNetwork(7, guess, 2.0)).measure(dev.batches)
+    loss, accuracy = Steps(CertainNetwork(7, guess, 2.0)).measure([batch])
     normaliser = math.log(math.exp(2) + 6)
     assert accuracy == pytest.approx(2 / 5)
     assert loss == pytest.approx((2 * (normaliser - 2) + 3 * normaliser) / 5, abs=1e-6)
@@ -326,10 +326,12 @@ def rows(batches) -> list[tuple]:
 
 
 def test_batches_of_a_few_widths_hold_the_same_pairs_in_the_shapes_of_training():
-    dev = DevelopmentSet(LONG_SENTENCES, Tokenizer(choose_characters([])), max_length=128)
     settings = StreamSettings(widths=(24, 48, 164), batch_tokens=400)
-    batches = dev.batches_of(settings.widths, settings.batch_tokens)
+    batches, free = (
+        development_batches(LONG_SENTENCES, Tokenizer(choose_characters([])), 128, each)
+        for each in (settings, StreamSettings())
+    )
     assert {batch.source.shape for batch in batches} <= {*batch_shapes(settings)}
-    assert rows(batches) == rows(dev.batches)
+    assert rows(batches) == rows(free)
     assert len(rows(batches)) == len(LONG_SENTENCES)
     assert all(np.count_nonzero(batch.target) for batch in batches)

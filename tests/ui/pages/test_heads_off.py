@@ -13,10 +13,9 @@ from model.survey.results import HeadSurvey
 from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from model.trace.trace import ATTENTION_KINDS
-from tests.planted import CHANGE, CODA, DECOY, EDIT, RIGHT, WRONG
+from tests.planted import CODA, DECOY, EDIT, RIGHT, WRONG
 from tests.ui.screen import chosen, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.asking import loaders
-from ui.views.heads_off import outcome
 from ui.wording import head_name, short_head_name, table
 
 KO = table("ko")
@@ -101,12 +100,6 @@ def test_the_headline_follows_what_is_off(open_laboratory):
         assert beginning.format(change="머→먹") in told(app), off
         told_after.add(told(app))
     assert len(told_after) == 3  # the probability depends on the heads switched off
-
-
-def test_what_became_of_the_change():
-    outcomes = {"나먹거요.": "made", "나머거요.": "undone", "나머거요": "undone"}
-    outcomes |= {"나막거요.": "other", None: "other"}
-    assert {text: outcome(WRONG, text, CHANGE) for text in outcomes} == outcomes
 
 
 def test_a_link_may_name_any_heads(open_laboratory):

@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 import pytest
 
-from model.analysis.residual_stream import JAMO, direct_logit_attribution, logit_lens
+from model.analysis.residual_stream import direct_logit_attribution, logit_lens
 from tests.planted import CAUSE, CHANGE, CODA, COPY, DECOY, LAYERS, RIGHT, ROW, WRONG
 from tests.ui.screen import chosen, decode, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.wording import table
@@ -32,9 +32,8 @@ def decided(planted_writer):
 def test_the_sublayer_that_decided_is_told_and_what_a_lens_cannot_say(open_decided):
     app = open_decided()
     assert KO["decided_place_cross"].format(layer=CODA.layer + 1) in told(app) and "‘머’" in told(app)
-    for settings in ({}, {"decided_as": "curve"}, {"decided_as": "jamo", "decided_side": "encoder"}):
-        app = open_popover(open_decided(**settings), "explanation")
-        assert KO["decided_limits"] in html(app)
+    app = open_popover(open_decided(decided_as="jamo", decided_side="encoder"), "explanation")
+    assert KO["decided_limits"] in html(app)
     assert KO["decided_jamo_encoder"] in html(app)
 
 
@@ -59,15 +58,13 @@ def test_a_cell_opens_the_curve_of_its_character(open_decided, decided):
     np.testing.assert_allclose(decode(line["y"]), decided.scores[:, decided.changes[0]], atol=1e-4)
 
 
-def test_each_side_and_each_part_of_the_syllable_has_a_grid_of_jamo(open_decided, decided):
+def test_each_side_has_a_grid_of_jamo(open_decided, decided):
     for side, places, tokens in (("decoder", 3 * LAYERS + 1, RIGHT), ("encoder", 2 * LAYERS + 1, WRONG)):
-        for part in JAMO:
-            app = open_decided(decided_as="jamo", decided_side=side, decided_part=part)
-            cells = figure(app, "decided_jamo")["data"][0]
-            assert (len(cells["text"]), len(cells["text"][0])) == (places, len(tokens) + 1)
-            assert cells["text"][0][-2:] == ["", ""]  # the full stop and the end mark are no syllables
-    app = open_decided(decided_as="jamo")
-    assert figure(app, "decided_jamo")["data"][0]["text"][-1][ROW] == "ㄱ"
+        app = open_decided(decided_as="jamo", decided_side=side)
+        cells = figure(app, "decided_jamo")["data"][0]["text"]
+        assert (len(cells), len(cells[0])) == (places, len(tokens) + 1)
+        assert cells[0][-2:] == ["", ""]  # the full stop and the end mark are no syllables
+        assert side == "encoder" or cells[-1][ROW] == "ㄱ"
 
 
 @pytest.fixture
@@ -128,12 +125,9 @@ def test_one_press_leads_from_where_a_head_looked_to_what_it_wrote_and_back(open
     np.testing.assert_allclose(numbers(app, "wrote_map"), expected, atol=1e-5)
     app.button(key="other_look").click().run()
     assert setting(app, "view") == "heatmap" and "wrote_map" not in figures(app)
-
-
-@pytest.mark.parametrize("settings", [{"kind": "encoder_attention"}, {"view": "lines"}, {"view": "wrote"}])
-def test_there_is_no_such_switch_where_no_map_is_left_or_reached(open_planted, settings):
-    app = open_popover(open_planted(settings.pop("view", "heatmap"), **settings), "view_options")
-    assert "other_look" not in [button.key for button in app.button]
+    for view, kind in (("heatmap", "encoder_attention"), ("wrote", CODA.kind)):  # no map left or reached
+        app = open_popover(open_planted(view, kind=kind), "view_options")
+        assert "other_look" not in [button.key for button in app.button]
 
 
 def test_a_ring_is_where_each_row_looked_most(open_wrote, planted_writer):

@@ -6,9 +6,8 @@ import pytest
 from model.analysis.edits import attention_of_change, leading_heads
 from model.text.changes import find_changes
 from tests.ui.fake_corrector import random_trace
-from tests.ui.screen import bars, chosen, component, figure, figures, html, told
-from tests.ui.view_script import open_view, state
-from ui.views import edits
+from tests.ui.screen import bars, chosen, figure, figures, html, told
+from tests.ui.view_script import open_view
 from ui.wording import table
 
 KO, EN = table("ko"), table("en")
@@ -45,13 +44,6 @@ def test_the_leading_heads_are_named_drawn_and_opened(number):
     assert chosen(app, "view", "kind", "layer", "head", "edit") == expected
 
 
-def test_the_heads_that_are_drawn_are_framed_among_all():
-    shown = state(change=0, source="고갱이 왔다")
-    heads = leading_heads(shown.trace, shown.sentence.changes[0], shown.sentence.changes)
-    assert edits.Edits(shown).marked() == [(found.layer, found.head) for found in heads]
-    assert edits.Edits(state(source="비가 온다")).marked() == []
-
-
 def test_one_attention_map_leaves_no_heads_to_choose_and_where_nothing_changed_nothing_is_drawn():
     app = open_view("edits", SOURCE, TARGET, edit="1", model="seq2seq")
     assert not app.button
@@ -60,15 +52,6 @@ def test_one_attention_map_leaves_no_heads_to_choose_and_where_nothing_changed_n
     app = open_view("edits", "가나다", "가나다")
     assert not figures(app) and not app.button
     assert KO["edits_none"] in told(app)
-
-
-def test_what_was_typed_is_neither_markdown_nor_html():
-    for typed in ("*굵게*", "$x$", ":smile:", "<b>", "**"):
-        app = open_view("edits", f"라{typed}", "라마", edit="1")
-        assert "<b>" not in html(app)
-        assert "<b>" not in component(app, "edits_bars")["title"]
-        labels = [text for trace in figure(app, "edits_bars")["data"] for text in trace.get("text", ())]
-        assert not [text for text in labels if "<b>" in text]
 
 
 def test_the_bars_of_a_long_sentence_are_those_around_the_change():
@@ -80,13 +63,3 @@ def test_the_bars_of_a_long_sentence_are_those_around_the_change():
     np.testing.assert_allclose(bars(app, "edits_bars"), rows[:, 37:54])
     assert EN["edits_window"] in html(app)
     assert EN["edits_window"] not in html(open_view("edits", "갱", "객", edit="1", lang="en"))
-
-
-def test_the_window_holds_the_change_and_every_position_that_is_asked_for():
-    shown = state(change=0, source="가나다라마바사 " * 3 + "갱 " + "가나다라마바사아자차")
-    change = shown.changes[0]
-    start, end = edits.window(shown, change)
-    assert (start, end) == (change.source_start - edits.AROUND, change.source_end + edits.AROUND)
-    assert edits.window(shown, change, [0]) == (0, end)
-    last = len(shown.trace.source_tokens) - 1
-    assert edits.window(shown, change, [last, 2]) == (2, last + 1)

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui import view_script
@@ -12,7 +11,6 @@ from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace, random_trace
 from tests.ui.screen import component
 from tests.ui.screen import told as reading
 from tests.ui.view_script import open_state
-from ui.sentence.state import SentenceState
 from ui.views.lines import Lines, chosen_heads, heads_of
 from ui.wording import table
 from viz.browser.lines import MOST_HEADS, MOST_LINES, lines_data
@@ -107,25 +105,6 @@ def test_choosing_heads_changes_the_address_and_the_lines_and_one_map_leaves_non
     assert len(sent(app)["heads"]) == HEADS
     app = open_view(layer=0, head=0, recurrent=True)
     assert not app.multiselect and len(sent(app)["heads"]) == 1
-
-
-def test_more_mass_draws_more_lines():
-    masses = ("10", "60", "95", "1000")
-    *counts, usual = [len(sent(open_view(head=0, mass=mass))["heads"][0]["edges"]) for mass in masses]
-    assert counts == sorted(set(counts)) and usual == counts[1]
-
-
-def draw(state: SentenceState, heads, mass: float = 0.6) -> dict:
-    return lines_data(say, state.trace, state.kind, heads, mass=mass, label="lines")
-
-
-def test_weights_that_do_not_fit_the_tokens_and_more_heads_than_colours_are_refused():
-    with pytest.raises(ValueError, match=r"\(7, 7\), received \(2, 7\)"):
-        draw(state(), [("a", state().weights[:2])])
-    with pytest.raises(ValueError, match="received 9"):
-        draw(state(), [("a", state().weights)] * 9)
-    alone = state(source="가", trace=lambda *_: one_map_trace("", ""), layer=0, head=0)
-    assert draw(alone, [("a", alone.weights)])["heads"][0]["edges"] == [[0, 0, 1.0]]  # the end mark
 
 
 def test_a_long_sentence_leaves_out_weak_lines_of_every_row_and_says_how_many():

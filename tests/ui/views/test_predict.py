@@ -121,14 +121,6 @@ def test_another_change_another_text_and_another_network_hide_the_answer():
         assert not is_revealed(app) and chosen(app, "marks", "revealed") == (marks, "")
 
 
-def test_without_a_chosen_change_the_first_is_asked_about_and_choosing_it_keeps_the_marks():
-    app = open_view("predict", SOURCE, TARGET, marks="1", lang="en")
-    assert EN["predict_question_first"].format(change="갱→객", token="객") in html(app)
-    app.button(key="predict_reveal").click().run()
-    focus(app, "1")
-    assert is_revealed(app) and setting(app, "marks") == "1"
-
-
 def test_repeated_syllables_are_different_the_changed_one_is_bold_and_nothing_typed_is_markdown_or_html():
     app = open_view("predict", "가가갱가가", "가가객가가")
     signs = ("가", "가", "**갱**", "가", "가")

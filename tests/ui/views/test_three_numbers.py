@@ -9,7 +9,6 @@ import pytest
 
 from engine import questions
 from engine.question import Edit
-from model.analysis.ablation import everyday_pairs
 from model.analysis.claims import RESTORED, SCORE
 from model.analysis.contributions import CROSS, REFERENCE, Named, ThreeNumbers, head_that_matters
 from model.analysis.counterfactuals import can_write
@@ -20,7 +19,7 @@ from tests.conftest import asked_here
 from tests.planted import RIGHT, WRONG
 from tests.ui.screen import ask, chosen, figure, html, keys, setting
 from ui.sentence.state import SentenceState
-from ui.sentence.three_numbers import OPENED, _help, _label, measured, why
+from ui.sentence.three_numbers import OPENED, measured, why
 from ui.views import (
     attention_score,
     edits,
@@ -36,18 +35,9 @@ from ui.views import (
     steps,
 )
 from ui.views import replace as replacement
-from ui.views.view import DECLARED
 from ui.wording import nats, table
 from viz.labels import visible_token
 
-EDITS = (
-    "비를 맞으며 거러가요.",
-    "그렇게 하면 안되요.",
-    "가치 가자.",
-    "역활을 맡았다.",
-    "할수 있다.",
-    "갈께요.",
-)
 KO = table("ko")
 
 
@@ -67,10 +57,7 @@ def state_of(asking, text: str, asked: int = 0) -> SentenceState:
     return SentenceState(asking, sentence, sentence.trace, Selection(CROSS), change, "light")
 
 
-ASKED = [*((text, 0) for text in EDITS), ("그렇게 하면 안되요.", 1), ("비를 맞으며 거러가요.", 1)]
-
-
-@pytest.mark.parametrize(("text", "asked"), ASKED)
+@pytest.mark.parametrize(("text", "asked"), [("역활을 맡았다.", 0), ("비를 맞으며 거러가요.", 1)])
 def test_every_view_answers_the_same_question_with_the_same_numbers(asking, settings, text, asked):
     state = state_of(asking, text, asked)
     found = measured(state)
@@ -93,34 +80,6 @@ def test_every_view_answers_the_same_question_with_the_same_numbers(asking, sett
     assert effects.grid(CROSS).min() == pytest.approx(effects.grid(CROSS)[found.head.layer, found.head.head])
 
 
-def test_the_number_of_a_look_names_its_head(asking, settings):
-    state = state_of(asking, "가치 가자.")
-    found = measured(state)
-    number = f"{found.head.layer + 1}·{found.head.head + 1}"
-    assert number in _help("looked", found) and number not in _help("wrote", found)
-    assert number not in _label(state, "looked", found), "the three numbers stay in one line"
-    if found.relation == "agree":
-        assert number in why(state, found)
-
-
-def test_views_tell_which_changes_the_network_itself_would_not_make(asking, settings):
-    """A list of words made the first change, the network the second."""
-    for text, kept in (("동생은 돌이 무겁다고 투덜됐지만 끝까지 걸었다.", "됐"), ("가치 가자.", None)):
-        state = state_of(asking, text)
-        assert state.kept_by_network == kept
-        told = heatmap.Heatmap(state, {"shown": "weights", "unit": "syllable"} | OFF).describe()
-        assert told.startswith(KO["asked_kept"].format(token=kept)) == (kept is not None)
-
-
-def test_a_probability_names_its_character_and_what_stands_before_it(asking, settings):
-    state = state_of(asking, "어제 친구랑 가치 영화를 봤는데.", asked=1)
-    assert state.written_after == {"token": "이", "prefix": "…␣친구랑␣같"}
-    assert (
-        KO["without_whose"].format(**state.written_after)
-        in heads_off.HeadsOff(state, {"off": "zero"}).reading()
-    )
-
-
 @pytest.mark.parametrize(("sign", "side"), [(1, "without_helps"), (-1, "without_hinders")])
 def test_the_head_with_the_largest_effect_is_told_with_the_side_that_it_helps(
     asking, settings, monkeypatch, sign, side
@@ -134,24 +93,13 @@ def test_the_head_with_the_largest_effect_is_told_with_the_side_that_it_helps(
 
 
 OUTSIDE = "생각읃 해 봤다."  # a syllable that the vocabulary lacks
-SENTENCES = ("나는 책을 일거요.", "문을 다드세요.", "그게 아니예요.", "오랫만에 왔어요.", OUTSIDE)
-EACH, SOME = 1, 40  # every question; for the slow views every 40th
-ASKED_VIEWS = {
-    EACH: "heatmap lines steps edits wrote decided numbers predict without sources replace fork patched why",
-    SOME: "circuit receipts teach",
-}
-TAUGHT = ("신발이 헤졌다.", "신발이 해졌다.")
+SENTENCES = ("비를 맞으며 거러가요.", "할수 있다.", "오랫만에 왔어요.", OUTSIDE)
 
 
-def test_no_view_is_left_out():
-    asked = {name for names in ASKED_VIEWS.values() for name in names.split()}
-    assert {view.name for view in DECLARED} == asked | {"twins"}  # which asks about two sentences
-
-
-def test_fifty_questions_are_the_same_ones_in_every_view(asking, settings):
+def test_questions_are_the_same_ones_in_every_view(asking, settings):
     """Those about the other characters of a change, too."""
     asked = 0
-    for text in dict.fromkeys([*EDITS, *SENTENCES, *(wrong for wrong, _ in everyday_pairs())]):
+    for text in SENTENCES:
         (sentence,) = asking.correct(text).sentences
         for number in range(len(sentence.changes[0].questions) if sentence.changes else 0):
             state = state_of(asking, text, number)
@@ -183,10 +131,10 @@ def test_fifty_questions_are_the_same_ones_in_every_view(asking, settings):
             contrast, (kept, *_) = opened.contrast, opened.versions
             assert contrast == effects.contrast, text
             assert kept.written_probability == pytest.approx(effects.observed_fix, abs=1e-5), text
-            if asked % SOME == 0:
+            if asked == 0:
                 check_slow_views(state, effects)
             asked += 1
-    assert asked >= 50
+    assert asked > len(SENTENCES)
 
 
 def check_slow_views(state, effects):
@@ -198,10 +146,6 @@ def check_slow_views(state, effects):
     scores = [claim for claim in explanation.claims if claim.measured == SCORE]
     assert scores and {each.before for each in scores if each.intervention != RESTORED} == {explanation.score}
     assert all(each.before < explanation.score for each in scores if each.intervention == RESTORED)
-    whole, _ = heads_off.HeadsOff(state, {"off": "zero"}).verdicts
-    asked = questions.Teaching((TAUGHT,), 3, 100, 0, state.sentence.source)
-    taught = state.ask(questions.edited_network, asked)
-    assert taught.tried.before == taught.tried.after == whole.text  # strength 0: unlearned
 
 
 PATCHED = {"patch_side": "decoder", "patch_part": "output", "patch_twin": "right"}

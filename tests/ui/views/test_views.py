@@ -103,6 +103,7 @@ def shown(view, state: SentenceState) -> tuple:
     """All that the view says of the planted sentence, and its figures."""
     opened = view(state)
     drawn = [(name, to_json(figure), said) for name, (figure, said) in opened.exported.items()]
+    assert all(said for *_, said in drawn)
     said = opened.describe(), *opened.notes(), *opened.paragraphs()
     return *said, *drawn
 

@@ -12,7 +12,7 @@ from model.analysis.residual_stream import KINDS as WRITING
 from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
 from model.analysis.statistics import Tally
 from model.stored.folder import of_weights, write_atomically
-from model.survey.results import HEADS_FILE, AnswerSurvey, HeadSurvey, plain_numbers, write_answers
+from model.survey.results import HEADS_FILE, AnswerSurvey, HeadSurvey, Mean, plain_numbers, write_answers
 from model.survey.sums import (
     ANSWER,
     ANY_KIND,
@@ -26,7 +26,7 @@ from model.survey.sums import (
     WROTE,
 )
 from model.survey.survey import Survey
-from model.trace.interventions import Node
+from model.trace.interventions import Head, Node
 
 TABLE = "heads.csv"
 
@@ -113,30 +113,27 @@ def table(survey: Survey, found: dict) -> Iterator[dict[str, object]]:
     measured = HeadSurvey(found)
     for each in survey.heads:
         kind, layer, head = each
-        roles = found["roles"][kind]
-        at = {
-            (role, name): classes[name]["mean"][layer][head]
-            for role, classes in roles.items()
-            for name in classes
-        }
-        effects = found["effects"].get(kind, {})
-        written = found["written"].get(kind, {})
         yield {
             "kind": kind,
             "layer": layer + 1,
             "head": head + 1,
             "role": measured.leading(each),
-            **{f"{role}_{name}": at.get((role, name), "") for role in ROLES for name in CLASSES},
-            **{name: grid["mean"][layer][head] for name, grid in effects.items()},
-            **(
-                {
-                    f"wrote_{name}": written[name]["mean"][layer][head] if name in written else ""
-                    for name in CLASSES
-                }
+            **{
+                f"{role}_{name}": _cell(measured.role(kind, role, name), each)
+                for role in ROLES
+                for name in CLASSES
+            },
+            **{name: _cell(measured.effect(kind, name), each) for name in found["effects"].get(kind, {})},
+            **{
+                f"wrote_{name}": _cell(measured.written(kind, name), each)
+                for name in CLASSES
                 if found["written"]
-                else {}
-            ),
+            },
         }
+
+
+def _cell(measured: Mean | None, head: Head) -> object:
+    return "" if measured is None else measured.mean[head.layer, head.head]
 
 
 def _roles(survey: Survey, kind: str) -> dict:
@@ -194,13 +191,11 @@ def _agreement(survey: Survey) -> dict:
     the rank correlation of attention to an edit with the size of the effect on it, and the rank by
     effect of the head with most attention (1 is the largest).
     """
-    found = {}
+    found: dict[str, dict] = {}
     for error in ERROR_KINDS:
-        if (tally := survey.sums.tallies.get(f"{LOOKER}/{error}")) is None:
-            continue
-        found[error] = {"rank_of_looker": _estimated(tally)}
-        if (tally := survey.sums.tallies.get(f"{CORRELATION}/{error}")) is not None:
-            found[error]["correlation"] = _estimated(tally)
+        for name, measure in (("rank_of_looker", LOOKER), ("correlation", CORRELATION)):
+            if (tally := survey.sums.tallies.get(f"{measure}/{error}")) is not None:
+                found.setdefault(error, {})[name] = _estimated(tally)
     return found
 
 

@@ -279,13 +279,8 @@ def _cells(file: BinaryIO, name: str) -> Iterator[Cells] | None:
     suffix = Path(name).suffix.lower()
     if suffix not in FORMATS + OLD_DOCUMENTS:
         raise TableError("format", f"{name!r} should end in one of {', '.join(FORMATS)}")
-    return (
-        None
-        if suffix not in (".csv", ".xlsx")
-        else _csv_cells(file)
-        if suffix == ".csv"
-        else _xlsx_cells(file)
-    )
+    readers = {".csv": _csv_cells, ".xlsx": _xlsx_cells}
+    return readers[suffix](file) if suffix in readers else None
 
 
 def _rows(cells: Iterator[Cells], columns: Columns, column: str | None) -> Iterator[TableRow]:

@@ -94,8 +94,7 @@ class Building:
             return _of_one_sequence(self.source, attention, masked, output)
         read, ids = self.read, self.read.ids
         if produced is None:
-            likeliest = ids[-1:] if output is None else output[-1:].argmax(-1)
-            produced = np.concatenate([ids[1:], likeliest]) if read.named else ids
+            produced = _following(ids, output) if read.named else ids
             # The first id is a start mark, which some networks spell as padding.
             padding = np.append(False, padding_of("the target", ids[1:], read.pad)) & (produced == read.pad)
         else:
@@ -323,8 +322,7 @@ def _of_one_sequence(
         row: dict[str, Any] = {"target_tokens": ("output",)} if "cross_attention" in attention else {}
         trace = AttentionTrace(source_tokens=side.tokens, source_padding=tuple(padding), **row, **attention)
         return with_masks(trace, masked)
-    likeliest = side.ids[-1:] if output is None else output[-1:].argmax(-1)
-    written = np.concatenate([side.ids[1:], likeliest])
+    written = _following(side.ids, output)
     trace = AttentionTrace(
         target_tokens=tuple(map(side.name, written)),
         decoder_input_tokens=side.tokens,
@@ -334,6 +332,11 @@ def _of_one_sequence(
         **probabilities(output, written, side.name),
     )
     return with_masks(trace, {"decoder_attention": masked["encoder_attention"]})
+
+
+def _following(ids: np.ndarray, output: np.ndarray | None) -> np.ndarray:
+    """The id after each of ``ids`` (T,); behind the last the likeliest of ``output`` (T, V)."""
+    return np.concatenate([ids[1:], ids[-1:] if output is None else output[-1:].argmax(-1)])
 
 
 def prefix_of(maps: np.ndarray) -> int:

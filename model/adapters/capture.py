@@ -22,6 +22,8 @@ Layer = Any  # a layer of Keras, or a module of PyTorch
 Function = Callable[..., Any]
 # (number of the softmax, weights (B·H, Q, K), scores or None) -> the weights to show and those to use
 Replacing = Callable[[int, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray] | None]
+# (layer, arguments, named arguments, returned value, softmaxes computed before it) of each call of a layer
+Observing = Callable[[Layer, tuple, dict[str, Any], Any, int], None]
 Place = tuple[Any, str]  # an owner and the name of its attribute
 
 # The functions in which attention layers end: (module, name).
@@ -90,10 +92,12 @@ class Capture:
     Of nested softmaxes the outer result counts, because layers may set rows of padding to 0 afterwards. The
     mask is read off the scores of the inner one, because layers add their masks to them.
 
-    ``replacing`` changes weights; none are replaced where it returns None.
+    ``replacing`` changes weights; none are replaced where it returns None. ``observing`` sees each call of a
+    layer at its end.
     """
 
     replacing: Replacing | None = None
+    observing: Observing | None = None
     maps: list[Maps] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
     fused: list[str] = field(default_factory=list)  # those of ``missed`` that are attention for certain
@@ -103,30 +107,26 @@ class Capture:
     _depth: int = 0  # of nested captured functions
     _scores: Tensor = None  # the argument of the innermost softmax
 
-    def softmax(
-        self, function: Function, weights_of: Callable[..., tuple[Tensor, int]] | None = None
-    ) -> Function:
+    def softmax(self, function: Function, axis_of: Callable[..., int] | None = None) -> Function:
         """``function``, whose weights (H, Q, K) are captured.
 
-        ``weights_of`` (result, *args) returns the weights and the axis that sums to 1; by default
-        ``softmax_axis``.
+        ``axis_of`` (*args) returns the axis that sums to 1; by default ``softmax_axis``.
         """
 
         @wraps(function)
         def captured(*args: object, **kwargs: object) -> object:
             self._depth += 1
-            if weights_of is None and args:
+            if axis_of is None and args:
                 self._scores = args[0]
             try:
-                result = function(*args, **kwargs)
+                weights = function(*args, **kwargs)
             finally:
                 self._depth -= 1
             if self._depth:
-                return result
+                return weights
             scores, self._scores = self._scores, None
-            weights, axis = (weights_of or softmax_axis)(result, *args, **kwargs)
-            replaced = self._keep(weights, axis, scores)
-            return replaced if replaced is not None and weights is result else result
+            replaced = self._keep(weights, (axis_of or softmax_axis)(*args, **kwargs), scores)
+            return weights if replaced is None else replaced
 
         return captured
 
@@ -137,10 +137,14 @@ class Capture:
         def called(layer: Layer, *args: object, **kwargs: object) -> object:
             self._count += 1
             self._calls.append(LayerCall(self._count, layer, (*args, *kwargs.values())))
+            before = len(self.maps)
             try:
-                return call(layer, *args, **kwargs)
+                returned = call(layer, *args, **kwargs)
             finally:
                 self._calls.pop()
+            if self.observing is not None:
+                self.observing(layer, args, kwargs, returned, before)
+            return returned
 
         return called
 
@@ -209,14 +213,14 @@ class Capture:
             warnings.warn(message, UserWarning, stacklevel=4)
 
 
-def softmax_axis(result: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, int]:
-    """The result of a library's softmax and its axis, which PyTorch calls ``dim``.
+def softmax_axis(*args: Any, **kwargs: Any) -> int:
+    """The axis of a library's softmax, which PyTorch calls ``dim``.
 
-    >>> softmax_axis("weights", "scores", dim=1)
-    ('weights', 1)
+    >>> softmax_axis("scores", dim=1)
+    1
     """
     axis = kwargs.get("axis", kwargs.get("dim", args[1] if len(args) > 1 else -1))
-    return result, -1 if axis is None else axis
+    return -1 if axis is None else axis
 
 
 def check_same_pass(own: object, traced: object, name: str) -> None:

@@ -202,9 +202,9 @@ def captured(capture: Capture, parts: Parts) -> Iterator[None]:
         yield
 
 
-def _of_softmax_layer(result: Tensor, layer: layers.Softmax, *_: object, **__: object) -> tuple[Tensor, int]:
+def _of_softmax_layer(layer: layers.Softmax, *_: object, **__: object) -> int:
     axis = layer.axis
-    return result, axis[0] if isinstance(axis, list | tuple) else axis
+    return axis[0] if isinstance(axis, list | tuple) else axis
 
 
 @contextmanager

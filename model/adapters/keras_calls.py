@@ -5,15 +5,14 @@ N rows of a sentence, H heads, d their width, Q query and K key positions, D d_m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import wraps
+from collections.abc import Callable
+from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from model.adapters.capture import Function, replaced
+from model.adapters.capture import Function, Observing
 from model.adapters.own_passes import array_of
 from model.adapters.own_stream import of_each_head
 from model.trace.interventions import Normalisation
@@ -83,30 +82,20 @@ class Norm(NamedTuple):
     normalisation: Normalisation
 
 
-@contextmanager
-def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
-    """The calls of layers over one sentence (N, D) inside the ``with``.
+def kept_in(calls: list[Call]) -> Observing:
+    """A function that keeps the calls of layers over one sentence (N, D), for ``Capture.observing``."""
 
-    ``softmaxes`` counts those computed so far.
-    """
-    import keras
-
-    calls: list[Call] = []
-    base = keras.layers.Layer
-    call = base.__call__
-
-    @wraps(call)
-    def recorded(layer: keras.layers.Layer, *args: object, **kwargs: object) -> object:
-        before, returned = softmaxes(), call(layer, *args, **kwargs)
+    def keep(
+        layer: keras.layers.Layer, given: tuple, named: dict[str, object], returned: object, softmaxes: int
+    ) -> None:
         is_inner = layer.weights and not layer._flatten_layers(include_self=False)
-        if (is_inner or rotates(layer)) and args:
+        if (is_inner or rotates(layer)) and given:
             # Other arguments than a tensor of one sentence are left out.
             with suppress(AttributeError, TypeError, ValueError):
-                calls.append(Call(layer, args[1:], kwargs, rows_of(args[0]), rows_of(returned), before))
-        return returned
+                rows = rows_of(given[0]), rows_of(returned)
+                calls.append(Call(layer, given[1:], named, *rows, softmaxes))
 
-    with replaced(base, "__call__", recorded):
-        yield calls
+    return keep
 
 
 def rotates(layer: keras.layers.Layer) -> bool:

@@ -9,7 +9,7 @@ vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from functools import wraps
 from typing import TYPE_CHECKING
@@ -20,10 +20,11 @@ from model.activations.drafting import longest_target
 from model.adapters.alterations import Ids
 from model.adapters.capture import LOCK, Capture, Function, Parts, replaced
 from model.adapters.keras import Inputs, KerasCall, captured
-from model.adapters.keras_calls import Recorded, recorded_calls
+from model.adapters.keras_calls import Call, Recorded, kept_in
 from model.adapters.keras_stream import Declared, declared_attention, stream_of
 from model.adapters.own_network import OwnNetwork, Vocabulary, VocabularyTexts, opened
 from model.adapters.own_passes import LONGEST, NotCausalError, OwnPasses, array_of
+from model.adapters.torch import torch_derivatives
 from model.adapters.trace_building import makes
 
 if TYPE_CHECKING:
@@ -106,28 +107,33 @@ class KerasPasses(OwnPasses):
 
     def recorded(self, *sides: Ids) -> Recorded:
         """One pass over the ids (N,) of each side, with the calls of its layers."""
-        capture = Capture()
-        with LOCK, recorded_calls(lambda: len(capture.maps)) as calls:
-            logits = array_of(self.forward([[each] for each in sides], (), capture))[0]
+        calls: list[Call] = []
+        capture = Capture(observing=kept_in(calls))
+        logits = array_of(self.forward([[each] for each in sides], (), capture))[0]
         weights = [each.weights for each in capture.maps]
         return Recorded([list(each) for each in sides], calls, weights, self.order, logits)
 
-    def gradients(
-        self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids
-    ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """``OwnPasses.gradients``, scores (B,) and slopes (B, N), one share at a time."""
-        row, written, instead = contrast
+    def derivatives(
+        self, score: Callable[..., Tensor], factors: Sequence[np.ndarray]
+    ) -> tuple[Tensor, Sequence[Tensor]]:
+        """``OwnPasses.derivatives`` of one row, from the backend of Keras."""
+        import keras
 
-        def score(*factors: Tensor) -> Tensor:
-            logits = self.forward([[each] for each in inputs], factors, Capture())[0, row]
-            return logits[written] - logits[instead]
+        name = keras.backend.backend()
+        if name == "torch":
+            return torch_derivatives(score, factors)
+        if name == "jax":
+            import jax
 
-        values, slopes = [], []
-        for share in shares:
-            value, found = _with_slopes(score, [np.full((1, len(ids)), share, np.float32) for ids in inputs])
-            values.append(value)
-            slopes.append([each[0] for each in found])
-        return np.array(values), [np.stack(each) for each in zip(*slopes, strict=True)]
+            value, back = jax.vjp(score, *factors)
+            return value, back(jax.numpy.ones_like(value))
+        import tensorflow as tf
+
+        watched = [tf.constant(each) for each in factors]
+        with tf.GradientTape() as tape:
+            tape.watch(watched)
+            value = score(*watched)
+        return value, tape.gradient(value, watched)
 
 
 def _scaling(look_up: Function, given: Iterable[tuple[Ids, np.ndarray]]) -> Function:
@@ -145,29 +151,3 @@ def _scaling(look_up: Function, given: Iterable[tuple[Ids, np.ndarray]]) -> Func
         return output
 
     return scaled
-
-
-def _with_slopes(score: Function, factors: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
-    """A score and its derivatives by ``factors``, from the backend of Keras."""
-    import keras
-
-    name = keras.backend.backend()
-    if name == "jax":
-        import jax
-
-        value, slopes = jax.value_and_grad(score, tuple(range(len(factors))))(*factors)
-    elif name == "torch":
-        import torch
-
-        given = [torch.tensor(each, requires_grad=True) for each in factors]
-        value = score(*given)
-        slopes = torch.autograd.grad(value, given)
-    else:
-        import tensorflow as tf
-
-        watched = [tf.constant(each) for each in factors]
-        with tf.GradientTape() as tape:
-            tape.watch(watched)
-            value = score(*watched)
-        slopes = tape.gradient(value, watched)
-    return float(array_of(value)), [array_of(each) for each in slopes]

@@ -9,7 +9,8 @@ sequence, Q query and K key positions, D d_model, V vocabulary.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, Protocol, TypedDict
 
@@ -165,15 +166,10 @@ class OwnPasses:
                 found[at[0]].append(by_row(each.weights)[..., : columns[at[0]]])
         return Pass(logits, {kind: np.stack(maps, axis=1) for kind, maps in found.items()})
 
-    def gradients(
-        self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids
-    ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The logit difference (N,) where embeddings are scaled by N shares.
-
-        ``contrast`` is (row, token, other token).
-
-        Beside it its derivatives (N, S) and (N, T) by the factors of the tokens of each input.
-        """
+    def derivatives(
+        self, score: Callable[..., Tensor], factors: Sequence[np.ndarray]
+    ) -> tuple[Tensor, Sequence[Tensor]]:
+        """The scores (B,) of ``factors``, each (B, N), and their derivatives by each factor."""
         raise NotImplementedError
 
     def longest(self, source: int) -> int:
@@ -255,14 +251,26 @@ class OwnPasses:
 
     def slopes(self, source: Ids, target: Ids, contrast: Ids, shares: Sequence[float]) -> Slopes:
         """As ``Passes.slopes``: the derivatives of logit(written) - logit(instead); NaN raises ValueError."""
-        row, written, instead = contrast
-        asked = (row + len(source) - 1 if self.is_decoder else row, written, instead)
-        score, by_input = self.gradients(self.inputs_of(source, target), shares, asked)
+        row, *tokens = contrast
+        row += (len(source) - 1) * self.is_decoder
+        inputs, found = self.inputs_of(source, target), []
+        for first in range(0, len(shares), self.rows_at_once):
+            some = np.array(shares[first : first + self.rows_at_once], np.float32)
+            of_factors = partial(self._differences, [[ids] * len(some) for ids in inputs], row, tokens)
+            factors = [some[:, None].repeat(len(ids), axis=1) for ids in inputs]
+            scores, slopes = self.derivatives(of_factors, factors)
+            found.append([array_of(each) for each in (scores, *slopes)])
+        score, *by_input = (np.concatenate(each) for each in zip(*found, strict=True))
         if self.is_decoder:  # it has no start mark, whose share is 0
             by_token, length = by_input[0], len(source)
             start = np.zeros((len(score), 1), np.float32)
             by_input = [by_token[:, :length], np.concatenate([start, by_token[:, length:]], axis=1)]
         return Slopes(*(without_nan(np.asarray(each, np.float32)) for each in (score, *by_input)))
+
+    def _differences(self, rows: Sequence[Sequence[Ids]], row: int, tokens: Ids, *factors: Tensor) -> Tensor:
+        """(B,) the difference of the logits of two tokens in one row of the output."""
+        logits = self.forward(rows, factors, Capture())[:, row]
+        return logits[:, tokens[0]] - logits[:, tokens[1]]
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
         """The pass over two texts. Of a decoder-only network ``prompt`` counts the tokens of the first.

@@ -6,9 +6,8 @@ S source tokens, T tokens that the decoder reads, V vocabulary, D d_model, H hea
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +28,7 @@ from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor, nn
 
 
@@ -181,25 +181,8 @@ def captured(capture: Capture, parts: Parts) -> Iterator[None]:
         )
         attend = spelled_out(capture)
         stack.enter_context(parts.replaced(functional, "scaled_dot_product_attention", attend))
-        by_head = _of_each_head(functional.multi_head_attention_forward, capture)
-        stack.enter_context(parts.replaced(functional, "multi_head_attention_forward", by_head))
         capture.replace_softmaxes(stack, parts, "torch")
         yield
-
-
-def _of_each_head(attend: Function, capture: Capture) -> Function:
-    """``multi_head_attention_forward`` with weights by head; its caller gets those that it requested."""
-    of_heads = capture.softmax(attend, lambda result, *_, **__: (result[1], -1))
-
-    @wraps(attend)
-    def by_head(*args: object, **kwargs: object) -> tuple[Tensor, Tensor | None]:
-        wanted, averaged = kwargs.get("need_weights", True), kwargs.get("average_attn_weights", True)
-        output, weights = of_heads(*args, **kwargs | {"need_weights": True, "average_attn_weights": False})
-        if not wanted:
-            return output, None
-        return output, weights.mean(-3) if averaged else weights
-
-    return by_head
 
 
 def spelled_out(capture: Capture) -> Function:
@@ -217,7 +200,7 @@ def spelled_out(capture: Capture) -> Function:
             scores = scores + mask if adds else scores.masked_fill(~mask, -math.inf)
         return scores.softmax(-1).nan_to_num(0)  # a row that sees nothing
 
-    softmax = capture.softmax(weights_of, lambda weights, *_: (weights, -1))
+    softmax = capture.softmax(weights_of, lambda *_: -1)
 
     def attend(
         query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
@@ -230,3 +213,15 @@ def spelled_out(capture: Capture) -> Function:
         return softmax(query, key, attn_mask, is_causal, scale) @ value
 
     return attend
+
+
+def torch_derivatives(
+    score: Callable[..., Tensor], factors: Sequence[np.ndarray], device: torch.device | None = None
+) -> tuple[Tensor, Sequence[Tensor]]:
+    """Scores (B,) of ``factors``, each (B, N), and the derivatives of the scores by each factor."""
+    import torch
+
+    given = [torch.tensor(each, device=device, requires_grad=True) for each in factors]
+    with torch.enable_grad():
+        scores = score(*given)
+        return scores, torch.autograd.grad(scores.sum(), given)

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from inspect import signature
 from itertools import pairwise
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from model.adapters.capture import check_same_pass
+from model.adapters.own_passes import Declared, array_of
 from model.adapters.torch import evaluating
 from model.adapters.trace_building import prefix_of, probabilities
 from model.trace.checks import EVERYWHERE, beyond
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
     from transformers import PreTrainedTokenizerBase as Tokenizer
     from transformers.utils import ModelOutput
-
-    from model.adapters.own_passes import Declared
 
 Options = dict[str, object]  # of ``model.generate``
 _IN_PIECES = (
@@ -90,19 +90,15 @@ def check_texts(model: PreTrainedModel, tokenizer: object) -> None:
 @contextmanager
 def eager_attention(model: PreTrainedModel) -> Iterator[None]:
     """Attention that returns its weights (B, H, Q, K), and no dropout, inside the ``with``."""
-    before = getattr(model.config, "_attn_implementation", None)
     configs = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}
-    parts = [(each, getattr(each, "_attn_implementation", None)) for each in configs.values()]
+    before = [(each, getattr(each, "_attn_implementation", None)) for each in configs.values()]
     model.set_attn_implementation("eager")
     try:
         with evaluating(model):
             yield
     finally:
-        if before is not None:
-            model.set_attn_implementation(before)
-        for config, own in parts:  # the configs of parts may name another attention
-            if getattr(config, "_attn_implementation", None) != own:
-                config._attn_implementation = own
+        for config, own in before:  # parts come after the whole, and may name another attention
+            config._attn_implementation = own
 
 
 def _attending(model: PreTrainedModel, read: dict[str, Tensor]) -> ModelOutput:
@@ -124,7 +120,7 @@ def _encoder_decoder(tokenizer: Tokenizer, ids: Tensor, written: Tensor, out: Mo
     """``ids`` (S,), ``written`` (1 + T,) with the start mark first."""
     texts, written = TransformersTexts(tokenizer), written.tolist()
     logits = getattr(out, "logits", None)  # none of a body alone; those of a classifier have no tokens
-    known = None if logits is None or logits.ndim != 3 else _array(logits)[0]
+    known = None if logits is None or logits.ndim != 3 else array_of(logits)[0]
     return AttentionTrace(
         **texts.fields("source", ids.tolist()),
         **texts.fields("target", written[1:]),
@@ -149,7 +145,8 @@ def _one_sequence(
     prompt, produced = 0, None
     if texts[1] is not None:
         alone, read = read, _tensors(model, tokenizer, texts[0] + texts[1])
-        prompt = _common_length(alone["input_ids"][0].tolist(), read["input_ids"][0].tolist())
+        # At a seam between texts a tokenizer may join tokens.
+        prompt = len(commonprefix([each["input_ids"][0].tolist() for each in (alone, read)]))
     if generating:
         prompt = prompt or read["input_ids"].shape[1]
         whole = model.generate(**read, num_beams=1, do_sample=False, **generating)
@@ -179,7 +176,7 @@ def _one_sequence(
             **source, encoder_attention=weights, **declared(model, weights, "encoder_attention")
         )
     logits = getattr(out, "logits", None)
-    known = None if logits is None else _array(logits)[0]
+    known = None if logits is None else array_of(logits)[0]
     if produced is None:
         produced = [*ids[1:], ids[-1] if known is None else int(known[-1].argmax())]
     return AttentionTrace(
@@ -292,17 +289,7 @@ def _attention(attentions: Sequence[Tensor | None] | None, kind: str) -> np.ndar
         ):
             found = f"{shape or type(attentions[layer]).__name__} in layer {layer}, {shapes[0]} in layer 0"
             raise TraceError(kind, "have layers of one shape (1, H, Q, K)", found, _IN_PIECES)
-    return np.concatenate([_array(each) for each in attentions])
-
-
-def _common_length(one: list[int], other: list[int]) -> int:
-    """How many ids two sequences begin with alike: at a seam between texts a tokenizer may join tokens."""
-    pairs = zip(one, other, strict=False)
-    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
-
-
-def _array(tensor: Tensor) -> np.ndarray:
-    return tensor.detach().float().cpu().numpy()
+    return np.concatenate([array_of(each) for each in attentions])
 
 
 class TransformersTexts:

@@ -6,7 +6,7 @@ and K key positions, D d_model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,8 @@ from model.activations.drafting import longest_target
 from model.adapters.alterations import DECODER_KIND, Ids
 from model.adapters.capture import LOCK, Capture, Parts
 from model.adapters.own_network import OwnNetwork, opened
-from model.adapters.own_passes import LONGEST, Declared, OwnPasses, array_of
-from model.adapters.torch import captured, evaluating
+from model.adapters.own_passes import LONGEST, Declared, OwnPasses
+from model.adapters.torch import captured, evaluating, torch_derivatives
 from model.adapters.transformers import (
     DecoderTexts,
     TransformersTexts,
@@ -99,23 +99,11 @@ class TransformersPasses(OwnPasses):
                 stack.enter_context(_scaled_embeddings(self.model, given, factors))
             return self.model(**arguments).logits
 
-    def gradients(
-        self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids
-    ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """``OwnPasses.gradients``: scores (B,) at each share, and slopes (B, N) of each input."""
-        import torch
-
-        (row, written, instead), found = contrast, []
-        for first in range(0, len(shares), self.rows_at_once):
-            some = torch.tensor(list(shares[first : first + self.rows_at_once]), device=self.model.device)
-            factors = [some[:, None].repeat(1, len(ids)).requires_grad_() for ids in inputs]
-            with torch.enable_grad():
-                logits = self.forward([[ids] * len(some) for ids in inputs], factors, Capture())
-                score = logits[:, row, written] - logits[:, row, instead]
-                slopes = torch.autograd.grad(score.sum(), factors)
-            found.append([array_of(each) for each in (score, *slopes)])
-        score, *slopes = (np.concatenate(each) for each in zip(*found, strict=True))
-        return score, slopes
+    def derivatives(
+        self, score: Callable[..., Tensor], factors: Sequence[np.ndarray]
+    ) -> tuple[Tensor, Sequence[Tensor]]:
+        """``OwnPasses.derivatives``, scores (B,) and slopes (B, N), on the device of the model."""
+        return torch_derivatives(score, factors, self.model.device)
 
     def _arguments(self, inputs: Sequence[Sequence[Ids]]) -> dict[str, Tensor | bool]:
         import torch

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import signature
@@ -240,29 +239,22 @@ class _Reading:
 
     def _record(self, length: int) -> tuple[dict[str, np.ndarray], list[Mapping[str, Any]]]:
         """One pass: the beginning (N, D) of each side's stream, and arguments of the decoder's attentions."""
-        import torch
+        firsts = {side: self.embedded[side] or _layers(stack)[0] for side, stack in self.stacks.items()}
+        attentions = [layer.attentions[0][0] for layer in self.layers["decoder"]]
+        wanted = {id(module) for module in (*firsts.values(), *attentions)}
+        calls: dict[int, tuple[tuple, dict[str, Any]]] = {}
 
-        starts: dict[str, np.ndarray] = {}
-        arguments: list[Mapping[str, Any]] = []  # _TURNS and _ALIBI, of each layer
+        def keep(module: nn.Module, given: tuple, named: dict[str, Any], *_: object) -> None:
+            if id(module) in wanted:
+                calls[id(module)] = given, named
 
-        def keep_arguments(module: nn.Module, given: tuple, named: Mapping[str, Any]) -> None:
-            arguments.append({name: named.get(name) for name in (_TURNS, *_ALIBI)})
-
-        def keep(side: str) -> Callable[..., None]:
-            def kept(module: nn.Module, given: tuple, named: Mapping[str, Tensor]) -> None:
-                starts[side] = array_of(given[0] if given else named["hidden_states"])[0]
-
-            return kept
-
-        with LOCK, torch.no_grad(), ExitStack() as stack:
-            for side, module in self.stacks.items():
-                first = self.embedded[side] or _layers(module)[0]
-                stack.callback(first.register_forward_pre_hook(keep(side), with_kwargs=True).remove)
-            for layer in self.layers["decoder"]:
-                attention = layer.attentions[0][0]
-                stack.callback(attention.register_forward_pre_hook(keep_arguments, with_kwargs=True).remove)
-            self.passes.forward([[each] for each in self._read(length).values()], (), Capture())
-        return starts, arguments
+        self.passes.forward([[each] for each in self._read(length).values()], (), Capture(observing=keep))
+        starts = {}
+        for side, module in firsts.items():
+            given, named = calls[id(module)]
+            starts[side] = array_of(given[0] if given else named["hidden_states"])[0]
+        of_layers = [calls[id(module)][1] for module in attentions]
+        return starts, [{name: named.get(name) for name in (_TURNS, *_ALIBI)} for named in of_layers]
 
 
 def _window(config: PretrainedConfig) -> int | None:

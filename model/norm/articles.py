@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from os.path import commonprefix
 from pathlib import Path
 from typing import NamedTuple
 
-from model.norm.kinds import Kind, Misspelling, expression, kinds, rows
+from model.norm.kinds import Kind, Misspelling, Rule, expression, kinds, rows_from
 
 BESIDE = 24  # characters of context on each side
 _KNOWS_HELD_OUT: ContextVar[bool] = ContextVar("knows_held_out", default=True)
@@ -126,20 +127,28 @@ def _found(before: str, wrong: str, right: str, after: str, held_out: bool) -> A
     if by_row:
         return _article(kinds()[by_row.name])
     span = len(before), len(before) + len(right)
-    for kind in kinds().values():
-        for rule in kind.rules:
-            for match in rule.pattern.finditer(text):
-                start, end = match.span()
-                if start <= span[1] and span[0] <= end:
-                    made = (text[:start] + each + text[end:] for each in rule.spellings(match))
-                    if mistaken in made:
-                        return _article(kind)
+    # A text without a rule's letters is found sooner than where its pattern occurs, which is seldom compiled.
+    for _, kind, rule in (each for each in _rules() if each[0] in mistaken):
+        for match in rule.pattern.finditer(text):
+            start, end = match.span()
+            if start <= span[1] and span[0] <= end:
+                made = (text[:start] + each + text[end:] for each in rule.spellings(match))
+                if mistaken in made:
+                    return _article(kind)
     return None
+
+
+@cache
+def _rules() -> list[tuple[str, Kind, Rule]]:
+    """All rules with their ``letters``."""
+    of_all = ((kind, rule) for kind in kinds().values() for rule in kind.rules)
+    return [(letters, kind, rule) for kind, rule in of_all for letters in rule.letters]
 
 
 def _rows_that_make(mistaken: str, text: str) -> list[Misspelling]:
     """Rows whose wrong form stands in ``mistaken``, and whose right form there gives ``text``."""
-    return [row for start, row in _places(mistaken) if _mended(mistaken, start, row) == text]
+    first = len(commonprefix((mistaken, text)))  # the first difference, behind which none of them begins
+    return [row for start, row in _places(mistaken, first) if _mended(mistaken, start, row) == text]
 
 
 def _mended(text: str, start: int, row: Misspelling) -> str:
@@ -170,25 +179,20 @@ def misspellings(text: str) -> Iterator[tuple[int, Misspelling]]:
     >>> [(start, row.wrong, row.right) for start, row in misspellings("몇일 뒤")]
     [(0, '몇일', '며칠')]
     """
-    return (place for place in _places(text) if len(place[1].wrong) > 1)
+    return (place for place in _places(text, len(text)) if len(place[1].wrong) > 1)
 
 
-def _places(text: str) -> Iterator[tuple[int, Misspelling]]:
-    index = _by_beginning(_KNOWS_HELD_OUT.get())
-    for start in range(len(text)):
-        for beginning in dict.fromkeys((text[start], text[start : start + 2])):
+def _places(text: str, last: int) -> Iterator[tuple[int, Misspelling]]:
+    """The places up to ``last`` and their rows."""
+    knows_held_out = _KNOWS_HELD_OUT.get()
+    for start, character in enumerate(text[: last + 1]):
+        index = rows_from(character)
+        for beginning in dict.fromkeys((character, text[start : start + 2])) if index else ():
             for row in index.get(beginning, ()):
+                if row.held_out and not knows_held_out:
+                    continue
                 if text.startswith(row.wrong, start) and row.occurs_at(_mended(text, start, row), start):
                     yield start, row
-
-
-@cache
-def _by_beginning(held_out: bool) -> dict[str, list[Misspelling]]:
-    index: dict[str, list[Misspelling]] = {}
-    for row in rows():
-        if held_out or not row.held_out:
-            index.setdefault(row.wrong[:2], []).append(row)
-    return index
 
 
 class Explained(NamedTuple):

@@ -30,7 +30,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -150,8 +150,7 @@ def _whole_forms(parts: str) -> list[tuple[str, bool]]:
     return [*forms, (present, False), (stem.formal + "니", False), (stem.past, False)]
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One word of a kind as the file has it."""
 
     word_class: str  # one of CLASSES
@@ -241,6 +240,15 @@ class Rule:
         """
         return [_expand(each, match) for each in self.wrong]
 
+    @property
+    def letters(self) -> list[str]:
+        """Of each wrong spelling letters that it has whatever the match.
+
+        >>> Rule("{앞}(재미)(있)", (r"\\1 \\2",)).letters
+        [' ']
+        """
+        return [max(_REFERENCE.sub(r"\\", each).split("\\"), key=len) for each in self.wrong]
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -267,6 +275,54 @@ def kinds() -> dict[str, Kind]:
 def rows() -> tuple[Misspelling, ...]:
     """The rows of all kinds of the norm, each once."""
     return rows_of(kinds())
+
+
+@lru_cache(maxsize=4096)
+def rows_from(character: str) -> dict[str, list[Misspelling]]:
+    """The rows of ``rows`` whose wrong spelling begins with ``character``, by its first two characters.
+
+    All forms of all predicates take a tenth of a second and 10 MB; a sentence needs a few.
+
+    >>> list(rows_from("궂"))
+    ['궂이']
+    """
+    found: dict[str, list[Misspelling]] = {}
+    entries = _by_beginning().get(character, ())
+    for row in dict.fromkeys(row for name, entry in entries for row in _kept_rows(name, entry)):
+        if row.wrong[0] == character:
+            found.setdefault(row.wrong[:2], []).append(row)
+    return found
+
+
+@cache
+def _kept_rows(name: str, entry: Entry) -> list[Misspelling]:
+    return _rows(kinds()[name], entry)
+
+
+@cache
+def _by_beginning() -> dict[str, list[tuple[str, Entry]]]:
+    """(kind, entry) by the first characters that the wrong spellings of its rows may have."""
+    found: dict[str, list[tuple[str, Entry]]] = {}
+    for kind in kinds().values():
+        for entry in kind.entries:
+            for beginning in _first_characters(kind, entry):
+                found.setdefault(beginning, []).append((kind.name, entry))
+    return found
+
+
+def _first_characters(kind: Kind, entry: Entry) -> set[str]:
+    if not entry.is_predicate:
+        return {each[:1] for each in entry.wrong}
+    parts = [part for each in entry.wrong for part in each.split("·")]
+    found = {part[0] for part in parts}
+    for part in parts:
+        if len(part) == 1:  # its coda is another in 난, 날, 남, 납니다, 났다
+            initial, medial, _ = decompose(part)
+            found |= {compose(initial, medial, coda) for coda in ("", *CODAS, "ㄻ", "ㅆ")}
+    # Forms of stems, and those of one syllable, stand behind another word.
+    if kind.needs_context or entry.word_class == "stems" or min(map(len, entry.right.split("·"))) == 1:
+        found |= {word[0] for word in entry.beside}
+    return found
 
 
 def read_kinds(paths: Iterable[Path]) -> dict[str, Kind]:
@@ -316,10 +372,12 @@ def _spelled_out(text: str) -> Iterator[str]:
     >>> list(_spelled_out(r"(두|세) 시/\1시"))
     ['*두 시/두시', '세 시/세시']
     """
-    for number, chosen in enumerate(product(*(each.split("|") for each in _CHOICE.findall(text)))):
-        entry = text
+    parts = _CHOICE.split(text)  # every second one is a choice
+    for number, chosen in enumerate(product(*(each.split("|") for each in parts[1::2]))):
+        parts[1::2] = chosen
+        entry = "".join(parts)
         for group, choice in enumerate(chosen, 1):
-            entry = _CHOICE.sub(choice, entry, count=1).replace(f"\\{group}", choice)
+            entry = entry.replace(f"\\{group}", choice)
         yield f"*{entry}" if chosen and number % HELD_OUT == 0 and entry[0] != "*" else entry
 
 
@@ -406,6 +464,9 @@ def expression(text: str) -> str:
     )
 
 
+_REFERENCE = re.compile(r"\\(\d)(?:\+([ㄱ-ㅎ-])|:([가-힣]+)→([가-힣]+))?")
+
+
 def _expand(template: str, match: re.Match[str]) -> str:
     def group(reference: re.Match[str]) -> str:
         text = match[int(reference[1])]
@@ -416,4 +477,4 @@ def _expand(template: str, match: re.Match[str]) -> str:
         initial, medial, _ = decompose(text[-1])
         return text[:-1] + compose(initial, medial, reference[2].replace("-", ""))
 
-    return re.sub(r"\\(\d)(?:\+([ㄱ-ㅎ-])|:([가-힣]+)→([가-힣]+))?", group, template)
+    return _REFERENCE.sub(group, template)

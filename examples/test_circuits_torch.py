@@ -15,11 +15,14 @@ import torch
 from torch import nn
 
 from examples.pytorch_port import Port, parts_of
+from model.analysis import (
+    AttentionCell,
+    Edit,
+    decompose_attention_score,
+    direct_logit_attribution,
+    find_circuit,
+)
 from model.analysis.ablation import corpus_means
-from model.analysis.attention_scores import AttentionCell, decompose_attention_score
-from model.analysis.circuits import find_circuit
-from model.analysis.contrasts import Edit
-from model.analysis.residual_stream import direct_logit_attribution
 from model.correction.corrector import Corrector
 from model.stored.config import TransformerConfig
 from model.text.changes import find_changes
@@ -67,6 +70,10 @@ class Taken:
         self.parts[key] = tensor.detach().clone().requires_grad_()
         return self.parts[key]
 
+    def replaced(self, node, output):
+        given = self.instead.get(node)
+        return output if given is None else torch.tensor(given, dtype=torch.float64).expand_as(output)
+
     def begun(self, embedding, given, output):
         side = "decoder" if ("encoder", "embedding") in self.parts else "encoder"
         tokens = embedding.vectors()[given[0][0]] * WIDTH**0.5
@@ -74,9 +81,7 @@ class Taken:
         return kept[None]
 
     def fed(self, node, _, given, output):
-        if node in self.instead:
-            output = torch.tensor(self.instead[node], dtype=torch.float64).expand_as(output)
-        return self.keep(node, output[0])[None]
+        return self.keep(node, self.replaced(node, output)[0])[None]
 
     def scored(self, kind, layer, _, given):
         self.scores[kind, layer] = given[0][0]
@@ -84,10 +89,8 @@ class Taken:
     def joined(self, kind, layer, projection, given, _):
         heads, found = given[0][0].unflatten(-1, (HEADS, -1)), projection.bias
         for head, kernel in enumerate(projection.weight.T.unflatten(0, (HEADS, -1))):
-            node, output = Node(kind, layer, head), heads[:, head]
-            if node in self.instead:
-                output = torch.tensor(self.instead[node], dtype=torch.float64).expand_as(output)
-            found = found + self.keep(node, output @ kernel)
+            node = Node(kind, layer, head)
+            found = found + self.keep(node, self.replaced(node, heads[:, head]) @ kernel)
         return found[None]
 
     def score(self, source, target, contrast):
@@ -118,7 +121,7 @@ def ids_of(corrector):
     return corrector.tokenizer.encode_source(SOURCE), corrector.tokenizer.encode_target(TARGET)
 
 
-def test_who_wrote_is_gradient_times_part(networks):
+def test_direct_logit_attribution_is_gradient_times_part(networks):
     corrector, make = networks
     written = direct_logit_attribution(corrector, SOURCE, TARGET, find_changes(SOURCE, TARGET))
     for number, contrast in enumerate(written.questions):
@@ -145,12 +148,11 @@ def shares(network, key) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("layer", "head"), [*np.ndindex(LAYERS, HEADS)])
-def test_why_it_looked_is_gradient_times_part(networks, layer, head):
+def test_a_decomposed_attention_score_is_gradient_times_part(networks, layer, head):
     corrector, make = networks
     row, column = 4, 3
-    look = decompose_attention_score(
-        corrector, SOURCE, TARGET, AttentionCell(Head("cross_attention", layer, head), row, column)
-    )
+    cell = AttentionCell(Head("cross_attention", layer, head), row, column)
+    look = decompose_attention_score(corrector, SOURCE, TARGET, cell)
     network = make()
     network.score(*ids_of(corrector), direct_logit_attribution(corrector, SOURCE, TARGET).questions[row])
     scores = network.scores["cross_attention", layer][head, row]

@@ -1,4 +1,5 @@
-"""Families of transformers: each opens, or one sentence names the missing part.
+"""Families of transformers: trace, laboratory and residual stream have the numbers of the model, or one
+sentence names the missing part.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """
@@ -10,6 +11,7 @@ import pytest
 import torch
 import transformers as hf
 
+from examples import hugging_face_networks as small
 from examples.hugging_face_networks import END, GROUPED, MARK_IDS, NARROW, PAD, START, trained
 from model import Intervention, from_transformers, laboratory_of
 from model.stored.config import GRADIENTS, INTERVENTIONS, STREAM
@@ -57,9 +59,15 @@ def second_alone(name: str) -> str:
     return rf"the layers \[1\] of the 2 of {name}\w* have attention"
 
 
-# By family: its class and sizes, the layers and heads of its trace or the reason for none, and the reason for
-# no laboratory, or for one without a residual stream, in the place of STREAMED.
+# By family: its class and sizes, the layers and heads of its decoder or the reason for no trace, and the
+# reason for no laboratory, or for one without a residual stream, in the place of STREAMED.
 FAMILIES: dict[str, tuple[str, dict[str, Any], Any, str]] = {
+    "marian": ("marian", {}, (3, 2), STREAMED),
+    "bart": ("bart", {}, (3, 2), STREAMED),
+    "t5": ("t5", {}, (3, 4), STREAMED),
+    "gpt2": ("gpt2", {}, (3, 4), STREAMED),
+    "llama": ("llama", {}, (2, 4), STREAMED),
+    "mistral": ("mistral", {}, (2, 4), OTHER_LOGITS),
     "bloom": ("Bloom" + LM, {"hidden_size": 16, "n_layer": 2, "n_head": 4}, (2, 4), STREAMED),
     "mpt": ("Mpt" + LM, MPT, (2, 4), STREAMED),
     "gpt-neo": ("GPTNeo" + LM, NEO, (2, 4), STREAMED),
@@ -90,9 +98,14 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Any, str]] = {
 }
 
 
+TEXTS = "the cat 손님이", " a dog"
+
+
 def made(name: str, sizes: dict[str, Any]) -> hf.PreTrainedModel:
-    """An untrained model by the name of its class."""
+    """An untrained model by the name of its class, or of its function in ``hugging_face_networks``."""
     torch.manual_seed(0)
+    if hasattr(small, name):
+        return getattr(small, name)(SIZE["vocab_size"]).eval()
     if name == "EncoderDecoderModel":
         sides = hf.BertConfig(**SIZE, **NARROW), hf.BertConfig(**SIZE, **NARROW, is_decoder=True)
         sides[1].add_cross_attention = True
@@ -110,19 +123,49 @@ def family(request):
     return made(name, sizes), trace, why
 
 
-def test_it_opens_or_says_what_is_missing(family):
+def own_pass(model: hf.PreTrainedModel, read: list[int], **options: Any) -> Any:
+    """The model's own answer where its decoder, or the model if it has no encoder, reads ``read``."""
+    given = {"input_ids": torch.tensor([read])}
+    if model.config.is_encoder_decoder:
+        given = {
+            "input_ids": torch.tensor([TOKENIZER(TEXTS[0]).input_ids]),
+            "decoder_input_ids": given["input_ids"],
+        }
+    with torch.no_grad():
+        return model(**given, use_cache=False, **options)
+
+
+def test_its_trace_is_the_attention_that_it_returns_or_says_what_is_missing(family):
     model, expected, _ = family
-    texts = ("the cat", " a dog")
-    if isinstance(expected, str) and expected.startswith("the layers"):
-        with pytest.warns(UserWarning, match=expected):
-            assert from_transformers(model, TOKENIZER, *texts).shape("decoder_attention")[0] == 1
-    elif isinstance(expected, str):
+    if expected is None:
+        return
+    if isinstance(expected, str) and not expected.startswith("the layers"):
         with pytest.raises(ValueError, match=expected):
-            from_transformers(model, TOKENIZER, *texts)
-    elif expected is not None:
-        trace = from_transformers(model, TOKENIZER, *texts)
-        assert trace.shape("decoder_attention") == expected
-        assert not np.triu(trace.decoder_attention, 1).any()
+            from_transformers(model, TOKENIZER, *TEXTS)
+        return
+    if isinstance(expected, str):
+        with pytest.warns(UserWarning, match=expected):
+            assert from_transformers(model, TOKENIZER, *TEXTS).shape("decoder_attention")[0] == 1
+        return
+    trace = from_transformers(model, TOKENIZER, *TEXTS)
+    trace.check()
+    assert trace.shape("decoder_attention") == expected
+    read, produced = (
+        TOKENIZER.convert_tokens_to_ids(list(tokens))
+        for tokens in (trace.decoder_input_tokens, trace.target_tokens)
+    )
+    assert read[1:] == produced[:-1]
+    model.set_attn_implementation("eager")
+    own = own_pass(model, read, output_attentions=True)
+    for kind in trace.kinds:
+        returned = own.attentions if "attentions" in own else own[f"{kind}s"]
+        np.testing.assert_allclose(trace.attention(kind), torch.cat(returned).numpy(), atol=1e-6, rtol=0)
+    logs = own.logits[0].log_softmax(-1)[range(len(produced)), produced]
+    np.testing.assert_allclose(trace.log_probabilities, logs.numpy(), atol=1e-5)
+    for layer in range(expected[0]):
+        hidden = trace.masked("decoder_attention", layer)
+        assert not trace.decoder_attention[layer, :, hidden].any()
+        assert trace.decoder_attention[layer, :, ~hidden].all()
 
 
 def test_it_has_a_laboratory_or_says_what_is_missing(family):
@@ -133,23 +176,18 @@ def test_it_has_a_laboratory_or_says_what_is_missing(family):
         return
     lab = laboratory_of(model, TOKENIZER)
     assert lab.config.abilities == {INTERVENTIONS, GRADIENTS} | ({STREAM} if why == STREAMED else set())
-    source, target = lab.tokenizer.encode_source("the cat"), lab.tokenizer.encode_target(" a dog")
+    source, target = lab.tokenizer.encode_source(TEXTS[0]), lab.tokenizer.encode_target(TEXTS[1])
     size = lab.laboratory.sizes["decoder_attention"]
     off = Intervention(off={("decoder_attention", size.layers - 1, n) for n in range(size.heads)})
     found = lab.laboratory.pass_over([source] * 2, [target] * 2, [Intervention(), off]).logits
-    read = [[*source, *target[:-1]]] if lab.laboratory.is_decoder else [source]
-    given = {"input_ids": torch.tensor(read), "use_cache": False}
-    if not lab.laboratory.is_decoder:
-        given["decoder_input_ids"] = torch.tensor([[lab.laboratory.start, *target[:-1]]])
-    with torch.no_grad():
-        own = model(**given).logits[0, -len(target) :].numpy()
+    before = source if lab.laboratory.is_decoder else [lab.laboratory.start]
+    own = own_pass(model, [*before, *target[:-1]]).logits[0, -len(target) :].numpy()
     np.testing.assert_allclose(found[0], own, atol=1e-4)
     assert np.abs(found[1] - own).max() > 1e-6
     if why == STREAMED:
         walked = lab.patched.taps(source, target, ["logits"])["logits"]
-        np.testing.assert_allclose(
-            walked - walked.mean(-1, keepdims=True), own - own.mean(-1, keepdims=True), atol=1e-4
-        )
+        centred = [logits - logits.mean(-1, keepdims=True) for logits in (walked, own)]
+        np.testing.assert_allclose(*centred, atol=1e-4)
     else:
         with pytest.raises(ValueError, match=why):
             _ = lab.patched

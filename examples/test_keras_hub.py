@@ -13,13 +13,11 @@ keras_hub = pytest.importorskip("keras_hub")
 
 import keras
 
-from examples.test_notebooks import ends_with_the_lens
-from model import AttentionTrace, Intervention, Vocabulary, laboratory_of, trace_keras
+from model import Intervention, Vocabulary, laboratory_of, trace_keras
 from model.analysis import contrast_of_row, contribution, direct_logit_attribution
 from model.analysis.attribution_methods import METHODS
 from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
-from viz import explore
 
 PAD, START = 1, 0
 SOURCE, TARGET = (0, 5, 7, 3, 2), (2, 4, 6, 8, 9, 3, 2)  # ids of BART: <s> is 0, </s> is 2
@@ -54,8 +52,7 @@ DECODERS = {
 }
 
 
-def array(tensor) -> np.ndarray:
-    return keras.ops.convert_to_numpy(tensor)
+array = keras.ops.convert_to_numpy
 
 
 def embedded(backbone, side: str, ids):
@@ -64,15 +61,10 @@ def embedded(backbone, side: str, ids):
     return getattr(backbone, f"{side}_embeddings_layer_norm")(tokens + positions)
 
 
-def opened(trace: AttentionTrace) -> AttentionTrace:
-    trace.check()
-    assert b"data-component" in explore(trace).page
-    return trace
-
-
 def test_its_numbers_are_those_of_the_layers():
     model = bart()
-    backbone, trace = model.backbone, opened(trace_keras(model, SOURCE, TARGET, pad=PAD))
+    backbone, trace = model.backbone, trace_keras(model, SOURCE, TARGET, pad=PAD)
+    trace.check()
     states = embedded(backbone, "encoder", SOURCE)
     for number, layer in enumerate(backbone.encoder_transformer_layers):
         states, scores = layer(states, return_attention_scores=True)
@@ -89,14 +81,9 @@ def test_its_numbers_are_those_of_the_layers():
     assert trace.target_tokens == ("4", "6", "8", "9", "3", "2")
     assert trace.encoder_attention.std() > 0.05
     assert trace.log_probabilities.shape == (6,)
-
-
-def test_padding_is_told_to_the_model():
-    model = bart()
-    trace = opened(trace_keras(model, (*SOURCE, PAD, PAD), TARGET, pad=PAD))
-    assert not trace.cross_attention[..., -2:].any() and trace.source_padding[-2:] == (True, True)
-    plain = trace_keras(model, SOURCE, TARGET, pad=PAD)
-    np.testing.assert_allclose(trace.cross_attention[..., :-2], plain.cross_attention, atol=1e-5)
+    padded = trace_keras(model, (*SOURCE, PAD, PAD), TARGET, pad=PAD)
+    assert not padded.cross_attention[..., -2:].any() and padded.source_padding[-2:] == (True, True)
+    np.testing.assert_allclose(padded.cross_attention[..., :-2], trace.cross_attention, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", DECODERS)
@@ -109,7 +96,7 @@ def test_a_decoder_alone_and_its_laboratory(name):
     )
     model = DECODERS[name]()
     lab, ids = laboratory_of(model, words), [START, *words.encode_source("cab"), *words.encode_target("d")]
-    found, plain = lab.trace("cab", "d"), opened(trace_keras(model, ids[:-1], pad=PAD))
+    found, plain = lab.trace("cab", "d"), trace_keras(model, ids[:-1], pad=PAD)
     assert plain.kinds == ("decoder_attention",) and plain.shape("decoder_attention") == (2, 4)
     assert plain.target_tokens[:-1] == tuple(map(str, ids[1:-1])) and plain.log_probabilities.shape == (5,)
     np.testing.assert_allclose(found.decoder_attention, plain.decoder_attention, atol=1e-6)
@@ -131,9 +118,5 @@ def test_a_decoder_alone_and_its_laboratory(name):
 
 
 def test_an_encoder():
-    trace = opened(trace_keras(made("Bert", "", **NARROW), SOURCE, pad=PAD))
+    trace = trace_keras(made("Bert", "", **NARROW), SOURCE, pad=PAD)
     assert trace.kinds == ("encoder_attention",) and trace.shape("encoder_attention") == (2, 4)
-
-
-def test_its_notebook_ends_with_the_lens():
-    ends_with_the_lens("keras_hub")

@@ -3,11 +3,14 @@
 Run by `pytest examples`; see requirements-examples.txt.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.nn.attention import flex_attention
 from torch.nn.functional import scaled_dot_product_attention
 
 from model.adapters.torch import trace_torch
@@ -17,6 +20,7 @@ from viz import explore
 VOCABULARY, WIDTH, HEADS = 12, 8, 2
 SOURCE, READ = torch.tensor([[5, 3, 9, 4, 0]]), torch.tensor([[1, 7, 8]])
 KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
+Attention = partial(nn.MultiheadAttention, WIDTH, HEADS, batch_first=True)
 
 
 class OfTransformer(nn.Module):
@@ -34,139 +38,137 @@ class OfTransformer(nn.Module):
         return self.out(state)
 
 
-class Fused(nn.Module):
-    """A decoder-only model with the fused function."""
+class Network(nn.Module):
+    """``attend`` (1, N, D) between an embedding and a linear layer, whose logits ``end`` changes."""
 
-    def __init__(self):
+    def __init__(self, attend, end=lambda logits: logits):
         super().__init__()
         self.embedding, self.out = nn.Embedding(VOCABULARY, WIDTH), nn.Linear(WIDTH, VOCABULARY)
+        self.attend, self.end = attend, end
 
     def forward(self, ids):
-        heads = self.embedding(ids).reshape(1, -1, HEADS, WIDTH // HEADS).transpose(1, 2)
-        mixed = functional.scaled_dot_product_attention(heads, heads, heads, is_causal=True)
-        return self.out(mixed.transpose(1, 2).reshape(1, -1, WIDTH))
+        return self.end(self.out(self.attend(self.embedding(ids))))
 
 
-def seeded(make):
+def split(state):
+    """(1, N, D) -> (1, H, N, D/H)."""
+    return state.unflatten(-1, (HEADS, -1)).transpose(1, 2)
+
+
+def fused(state):
+    heads = split(state)
+    return (
+        functional.scaled_dot_product_attention(heads, heads, heads, is_causal=True)
+        .transpose(1, 2)
+        .flatten(2)
+    )
+
+
+def causal(scores):
+    return scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -torch.inf)
+
+
+@pytest.fixture(autouse=True)
+def seeded():
     torch.manual_seed(0)
-    return make()
 
 
-def test_a_transformer_of_pytorch():
-    model = seeded(OfTransformer)
+@pytest.fixture
+def model():
+    return OfTransformer()
+
+
+def test_a_transformer_of_pytorch(model):
     trace = trace_torch(model, SOURCE, READ, token="p s e a b c d e f g h i".split())
     trace.check()
     assert [trace.shape(kind) for kind in KINDS] == [(2, HEADS), (3, HEADS), (3, HEADS)]
     assert trace.source_padding == (False,) * 4 + (True,) and not trace.cross_attention[..., 4].any()
     assert trace.decoder_input_tokens == ("s", "e", "f") and trace.target_tokens[:2] == ("e", "f")
+    assert trace.encoder_masked is None
     with torch.no_grad():
         logs = model.eval()(SOURCE, READ)[0].log_softmax(-1)
     np.testing.assert_allclose(trace.log_probabilities[:2], logs[[0, 1], [7, 8]].numpy(), atol=1e-5)
     assert b"data-component" in explore(trace).page
+    compiled = trace_torch(torch.compile(model, backend="eager"), SOURCE, READ)
+    np.testing.assert_array_equal(compiled.cross_attention, trace.cross_attention)
 
 
-def test_equal_lengths_are_told_apart():
-    model = seeded(OfTransformer)
-    same, other = trace_torch(model, SOURCE[:, :3], READ), trace_torch(model, SOURCE[:, :3], READ[:, :2])
-    np.testing.assert_allclose(same.encoder_attention, other.encoder_attention, atol=1e-6)
-    np.testing.assert_allclose(same.cross_attention[:, :, :2], other.cross_attention, atol=1e-6)
-
-
-def test_vectors_are_called_by_their_places():
-    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(WIDTH, HEADS, 16), 2)  # (S, B, D)
-    trace = trace_torch(encoder.eval(), torch.randn(4, 1, WIDTH))
+@pytest.mark.parametrize(("source", "read"), [(3, 3), (1, 3), (1, 1), (3, 1)])
+def test_sides_of_equal_length_and_of_one_token_have_all_their_kinds(model, source, read):
+    trace = trace_torch(model, SOURCE[:, :source], READ[:, :read])
     trace.check()
-    assert trace.source_tokens == ("1", "2", "3", "4") and trace.shape("encoder_attention") == (2, HEADS)
+    assert [trace.shape(kind) for kind in KINDS] == [(2, HEADS), (3, HEADS), (3, HEADS)]
+    other = trace_torch(model, SOURCE[:, :source], READ[:, :2])
+    np.testing.assert_allclose(trace.encoder_attention, other.encoder_attention, atol=1e-6)
+    rows = min(read, 2)
+    np.testing.assert_allclose(
+        trace.cross_attention[:, :, :rows], other.cross_attention[:, :, :rows], atol=1e-6
+    )
 
 
-def test_what_is_fused_is_spelled_out():
-    model = seeded(Fused)
-    trace = trace_torch(model, SOURCE[:, :4])
+@pytest.mark.parametrize(("padded", "batch_first"), [(0, False), (1, True), (2, True)])
+def test_an_encoder_of_vectors_names_its_tokens_by_place_and_is_told_its_padding(padded, batch_first):
+    layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 16, batch_first=batch_first)
+    vectors = torch.randn((1, 5, WIDTH) if batch_first else (5, 1, WIDTH))
+    hidden = torch.arange(5)[None] >= 5 - padded
+    trace = trace_torch(nn.TransformerEncoder(layer, 2).eval(), vectors, src_key_padding_mask=hidden)
     trace.check()
-    heads = model.embedding(SOURCE[0, :4]).detach().reshape(4, HEADS, -1).transpose(0, 1)
-    scores = heads @ heads.transpose(1, 2) / (WIDTH // HEADS) ** 0.5
-    expected = scores.masked_fill(torch.ones(4, 4).triu(1).bool(), -torch.inf).softmax(-1)
-    np.testing.assert_allclose(trace.decoder_attention[0], expected.numpy(), atol=1e-6)
+    assert trace.kinds == ("encoder_attention",) and trace.source_tokens == tuple("12345")
+    assert trace.shape("encoder_attention") == (2, HEADS)
+    assert not trace.encoder_attention[..., 5 - padded :].any()
+
+
+def test_fused_attention_is_spelled_out():
+    model, ids = Network(fused), SOURCE[:, :4]
+    trace = trace_torch(model, ids)
+    trace.check()
     with torch.no_grad():
-        logs = model(SOURCE[:, :4])[0].log_softmax(-1)
-    np.testing.assert_allclose(trace.log_probabilities[:3], logs[range(3), SOURCE[0, 1:4]].numpy(), atol=1e-5)
+        heads = split(model.embedding(ids))[0]
+        expected = causal(heads @ heads.mT / (WIDTH // HEADS) ** 0.5).softmax(-1)
+        logs = model(ids)[0].log_softmax(-1)
+    np.testing.assert_allclose(trace.decoder_attention[0], expected.numpy(), atol=1e-6)
+    np.testing.assert_allclose(trace.log_probabilities[:3], logs[range(3), ids[0, 1:]].numpy(), atol=1e-5)
 
 
 class Mixed(nn.Module):
     """Three layers of a decoder, each with attention by another name."""
 
-    def __init__(self, last=torch.softmax):
+    def __init__(self):
         super().__init__()
-        self.embedding, self.out = nn.Embedding(VOCABULARY, WIDTH), nn.Linear(WIDTH, VOCABULARY)
-        self.last = last
+        self.last = torch.softmax
 
-    def forward(self, ids):
-        state = self.embedding(ids)[:, None]
+    def forward(self, state):
         state = state + functional.scaled_dot_product_attention(state, state, state, is_causal=True)
         state = state + scaled_dot_product_attention(state, state, state, is_causal=True)
-        later = torch.ones(ids.shape[1], ids.shape[1]).triu(1).bool()
-        scores = (state @ state.mT).masked_fill(later, -torch.inf)
-        return self.out((state + self.last(scores, -1) @ state)[:, 0])
+        return state + self.last(causal(state @ state.mT), -1) @ state
 
 
-def test_a_layer_is_heard_under_whatever_name_its_file_knows_the_function():
-    before = scaled_dot_product_attention
-    assert trace_torch(seeded(Mixed), SOURCE, heads=1).shape("decoder_attention") == (3, 1)
-    assert globals()["scaled_dot_product_attention"] is before
+def test_attention_is_captured_by_any_name_and_all_is_afterwards_as_it_was():
+    functions = scaled_dot_product_attention, functional.softmax, torch.softmax, torch.Tensor.softmax
+    own, model = "softmax" in vars(torch.Tensor), Network(Mixed())
+    assert trace_torch(model, SOURCE, heads=1).shape("decoder_attention") == (3, 1)
+    assert model.training and torch.backends.mha.get_fastpath_enabled()
+    assert functional.scaled_dot_product_attention is scaled_dot_product_attention is functions[0]
+    assert (functional.softmax, torch.softmax, torch.Tensor.softmax) == functions[1:]
+    assert ("softmax" in vars(torch.Tensor)) == own
 
 
 def test_the_caller_gets_the_weights_that_it_asked_for():
-    attention = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
+    attention, seen = Attention(), []
 
-    class Averaging(nn.Module):
-        def forward(self, state):
-            _, weights = attention(state, state, state)
-            assert weights.shape == (1, 4, 4)
-            return weights
+    def averaging(state):
+        output, weights = attention(state, state, state)
+        seen.append(weights.shape)
+        return output
 
-    assert trace_torch(Averaging(), torch.randn(1, 4, WIDTH)).shape("encoder_attention") == (1, HEADS)
-
-
-def test_everything_is_afterwards_as_it_was():
-    model, before = seeded(OfTransformer), (functional.softmax, torch.softmax, torch.Tensor.softmax)
-    fused, own = functional.scaled_dot_product_attention, "softmax" in vars(torch.Tensor)
-    trace_torch(model, SOURCE, READ)
-    assert model.training and torch.backends.mha.get_fastpath_enabled()
-    assert (functional.softmax, torch.softmax, torch.Tensor.softmax) == before
-    assert functional.scaled_dot_product_attention is fused and ("softmax" in vars(torch.Tensor)) == own
-
-
-def test_a_softmax_that_is_no_attention_is_none_where_the_shapes_agree():
-    class Routed(Fused):
-        def forward(self, ids):
-            state = self.embedding(ids)[:, None]
-            state = functional.scaled_dot_product_attention(state, state, state, is_causal=True)
-            return self.out((state * state[..., :4].softmax(-1).sum(-1, keepdim=True))[:, 0])
-
-    trace = trace_torch(seeded(Routed), SOURCE[:, :4])  # four experts, four tokens
-    assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (1, 1)
-
-
-@pytest.mark.parametrize(("source", "read"), [(1, 3), (1, 1), (3, 1)])
-def test_a_side_of_one_token_has_all_its_kinds(source, read):
-    trace = trace_torch(seeded(OfTransformer), SOURCE[:, :source], READ[:, :read])
-    trace.check()
-    assert [trace.shape(kind) for kind in KINDS] == [(2, HEADS), (3, HEADS), (3, HEADS)]
-
-
-def test_a_compiled_module_is_heard_once():
-    model = seeded(OfTransformer)
-    compiled = trace_torch(torch.compile(model, backend="eager"), SOURCE, READ)
-    np.testing.assert_array_equal(compiled.cross_attention, trace_torch(model, SOURCE, READ).cross_attention)
+    assert trace_torch(Network(averaging), SOURCE[:, :4]).shape("encoder_attention") == (1, HEADS)
+    assert {*seen} == {(1, 4, 4)}
 
 
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
 def test_probabilities_in_half_precision_are_not_taken_for_logits(kind):
-    class Probabilities(Fused):
-        def forward(self, ids):
-            return (4 * super().forward(ids)).softmax(-1)
-
-    model, ids = seeded(Probabilities).to(kind), torch.arange(12).repeat(3)[None]
+    model = Network(fused, lambda logits: (4 * logits).softmax(-1)).to(kind)
+    ids = torch.arange(12).repeat(3)[None]
     trace = trace_torch(model, ids, pad=None)
     with torch.no_grad():
         logs = model(ids)[0].float().log()
@@ -174,109 +176,61 @@ def test_probabilities_in_half_precision_are_not_taken_for_logits(kind):
     np.testing.assert_allclose(trace.log_probabilities[:-1], logs[range(35), ids[0, 1:]].numpy(), atol=0.1)
 
 
-def test_which_output_holds_the_logits_can_be_said():
-    class Several(Fused):
-        def forward(self, ids):
-            logits = super().forward(ids)
-            return torch.flip(logits, [-1]), logits
-
-    model, plain = seeded(Several), trace_torch(seeded(Fused), SOURCE)
+def test_the_output_that_holds_the_logits_can_be_named():
+    model = Network(fused)
+    plain = trace_torch(model, SOURCE)
+    model.end = lambda logits: (torch.flip(logits, [-1]), logits)
     second = trace_torch(model, SOURCE, output=lambda returned: returned[1])
     np.testing.assert_array_equal(second.log_probabilities, plain.log_probabilities)
     assert (trace_torch(model, SOURCE).log_probabilities != plain.log_probabilities).any()
     assert trace_torch(model, SOURCE, output=lambda _: None).log_probabilities is None
 
 
-class Head(nn.Module):
-    """One head of a decoder, as lectures write it; its softmax may be a layer."""
+class Head(nn.Linear):
+    """One head of a decoder without projections of keys and values."""
 
-    def __init__(self):
-        super().__init__()
-        self.query, self.key, self.value = (nn.Linear(WIDTH, 4, bias=False) for _ in range(3))
-        self.softmax = nn.Softmax(-1)
+    def weights(self, state):
+        return causal(super().forward(state) @ state.mT).softmax(-1)
 
     def forward(self, state):
-        later = torch.ones(state.shape[1], state.shape[1]).triu(1).bool()
-        scores = (self.query(state) @ self.key(state).mT).masked_fill(later, -torch.inf)
-        return self.softmax(scores) @ self.value(state)
+        return self.weights(state) @ state[..., :4]
 
 
-class SeveralHeads(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.heads = nn.ModuleList([Head() for _ in range(2)])
-
+class SeveralHeads(nn.ModuleList):
     def forward(self, state):
-        return state + torch.cat([head(state) for head in self.heads], -1)
-
-
-class Looping(nn.Module):
-    """Its heads are computed in a loop."""
-
-    def forward(self, state):
-        later = torch.ones(state.shape[1], state.shape[1]).triu(1).bool()
-        heads = state.split(4, -1)
-        weights = [(head @ head.mT).masked_fill(later, -torch.inf).softmax(-1) for head in heads]
-        return torch.cat([each @ head for each, head in zip(weights, heads, strict=True)], -1)
-
-
-def of_layers(layer, count=3):
-    return nn.Sequential(
-        nn.Embedding(VOCABULARY, WIDTH), *[layer() for _ in range(count)], nn.Linear(WIDTH, VOCABULARY)
-    )
+        return torch.cat([head(state) for head in self], -1)
 
 
 def test_heads_in_modules_of_their_own_are_one_layer():
-    model, seen = seeded(lambda: of_layers(SeveralHeads)), []
+    layers = [SeveralHeads([Head(WIDTH, WIDTH) for _ in range(2)]) for _ in range(3)]
+    model = Network(nn.Sequential(*layers))
     trace = trace_torch(model, SOURCE[:, :4])
     trace.check()
     assert trace.shape("decoder_attention") == (3, 2)
-    for layer in model[1:4]:
-        for head in layer.heads:
-            head.softmax.register_forward_hook(lambda *called: seen.append(called[-1].detach()))
-    model(SOURCE[:, :4])
-    np.testing.assert_allclose(trace.decoder_attention.reshape(6, 4, 4), torch.cat(seen).numpy(), atol=1e-6)
+    with torch.no_grad():
+        expected = torch.cat([head.weights(model.embedding(SOURCE[:, :4])) for head in layers[0]])
+    np.testing.assert_allclose(trace.decoder_attention[0], expected.numpy(), atol=1e-6)
 
 
 def test_heads_in_a_loop_are_asked_for():
-    model = seeded(lambda: of_layers(Looping))
+    def looping(state):
+        for _ in range(3):
+            heads = state.split(4, -1)
+            state = torch.cat([causal(head @ head.mT).softmax(-1) @ head for head in heads], -1)
+        return state
+
+    model, ids = Network(looping), SOURCE[:, :4]
     with pytest.warns(UserWarning, match="6 softmaxes of one head each are drawn as 6 layers.* heads=…"):
-        apart = trace_torch(model, SOURCE[:, :4])
-    together = trace_torch(model, SOURCE[:, :4], heads=2)
+        apart = trace_torch(model, ids)
+    together = trace_torch(model, ids, heads=2)
     assert together.shape("decoder_attention") == (3, 2)
     np.testing.assert_array_equal(together.decoder_attention.reshape(6, 1, 4, 4), apart.decoder_attention)
     with pytest.raises(TraceError, match="layers of 4 softmaxes of one head, received 6 softmaxes"):
-        trace_torch(model, SOURCE[:, :4], heads=4)
-
-
-def test_heads_in_the_place_of_rows_are_refused():
-    class Turned(Fused):
-        def forward(self, ids):
-            heads = self.embedding(ids).reshape(1, -1, HEADS, WIDTH // HEADS)
-            weights = torch.einsum("bqhd,bkhd->bqhk", heads, heads).softmax(-1)
-            return self.out(torch.einsum("bqhk,bkhd->bqhd", weights, heads).reshape(1, -1, WIDTH))
-
-    for length in (2, 3):
-        with pytest.raises(
-            TraceError, match="attention should be captured, received softmaxes of the shapes"
-        ):
-            trace_torch(seeded(Turned), SOURCE[:, :length])
-
-
-@pytest.mark.parametrize("padded", [1, 2])
-def test_an_encoder_whose_padding_is_told_by_a_mask_alone_stays_an_encoder(padded):
-    encoder = seeded(
-        lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(WIDTH, HEADS, 16, batch_first=True), 2)
-    )
-    hidden = torch.arange(5)[None] >= 5 - padded
-    trace = trace_torch(encoder, torch.randn(1, 5, WIDTH), src_key_padding_mask=hidden)
-    trace.check()
-    assert trace.kinds == ("encoder_attention",) and trace.source_tokens == tuple("12345")
-    assert not trace.encoder_attention[..., 5 - padded :].any()
+        trace_torch(model, ids, heads=4)
 
 
 def test_an_id_of_padding_inside_a_text_is_a_token_and_is_told():
-    model, ids = seeded(Fused), torch.tensor([[3, 0, 4, 0, 0]])
+    model, ids = Network(fused), torch.tensor([[3, 0, 4, 0, 0]])
     with pytest.warns(UserWarning, match="the source: the id of padding, 0, stands before .* pad=None"):
         trace = trace_torch(model, ids)
     assert trace.target_padding == (False, False, True, True, True)  # the row of 4 produces padding
@@ -284,72 +238,70 @@ def test_an_id_of_padding_inside_a_text_is_a_token_and_is_told():
     assert not any(whole.target_padding) and whole.decoder_input_tokens == ("a", "p", "b", "p", "p")
 
 
-class Sparse(nn.Module):
-    """An encoder of two layers: the first sees one token to either side, the second every other one."""
-
-    def __init__(self):
-        super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, WIDTH)
-        self.attention = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
-
-    def forward(self, ids):
-        state, places = self.embedding(ids), torch.arange(ids.shape[1])
-        self.hidden = (places - places[:, None]).abs() > 1, ((places - places[:, None]) % 2).bool()
-        state = self.attention(state, state, state, attn_mask=self.hidden[0], key_padding_mask=ids == 0)[0]
-        heads = state.reshape(1, -1, HEADS, WIDTH // HEADS).transpose(1, 2)
-        return functional.scaled_dot_product_attention(heads, heads, heads, ~self.hidden[1])
-
-
 def test_sparse_attention_is_masked_layer_by_layer():
-    model = seeded(Sparse)
-    trace = trace_torch(model, SOURCE)
+    """The first layer sees one token to either side, the second every other one."""
+    away = (torch.arange(5) - torch.arange(5)[:, None]).abs()
+    attention, near, strided = Attention(), away > 1, (away % 2).bool()
+
+    def sparse(state):
+        hidden = torch.arange(5)[None] == 4  # padding
+        state = attention(state, state, state, attn_mask=near, key_padding_mask=hidden)[0]
+        heads = split(state)
+        return (
+            functional.scaled_dot_product_attention(heads, heads, heads, ~strided).transpose(1, 2).flatten(2)
+        )
+
+    trace = trace_torch(Network(sparse), SOURCE)
     trace.check()
-    near, strided = (hidden.numpy() for hidden in model.hidden)
-    near[4] = near[:, 4] = False  # padding is no sparse attention
-    np.testing.assert_array_equal(trace.masked("encoder_attention", 0), near)
-    strided[4] = strided[:, 4] = False
-    np.testing.assert_array_equal(trace.masked("encoder_attention", 1), strided)
+    for layer, mask in enumerate((near, strided)):
+        mask[4] = mask[:, 4] = False  # padding is no sparse attention
+        np.testing.assert_array_equal(trace.masked("encoder_attention", layer), mask.numpy())
     assert b'"sparse"' in explore(trace).page
-    assert trace_torch(seeded(OfTransformer), SOURCE, READ).encoder_masked is None
 
 
-def test_a_layer_that_cannot_be_heard_is_not_left_out_silently():
-    from torch.nn.attention import flex_attention
-
-    class Flexible(Fused):
-        def forward(self, ids):
-            state = self.embedding(ids)[:, None]
-            state = functional.scaled_dot_product_attention(state, state, state)
-            return self.out(flex_attention.flex_attention(state, state, state)[:, 0])
-
-    message = r"captured in each layer, received 1 softmaxes. flex_attention, after 1 captured .* fused"
-    with torch.no_grad(), pytest.raises(TraceError, match=message):
-        trace_torch(seeded(Flexible), SOURCE)
+def flexible(state):
+    state = functional.scaled_dot_product_attention(state, state, state)
+    return flex_attention.flex_attention(state[:, None], state[:, None], state[:, None])[:, 0]
 
 
-def test_what_cannot_be_traced_is_told_why():
-    with pytest.raises(TraceError, match="attention should be captured, received no softmax"):
-        trace_torch(nn.Embedding(VOCABULARY, WIDTH), SOURCE)
-    with pytest.raises(
-        TraceError, match=r"the source should be one sentence, .*\(2, 5\). .* as in ids\[:1\]"
-    ):
-        trace_torch(seeded(OfTransformer), SOURCE.repeat(2, 1), READ)
+def turned(state):
+    """Heads in the place of rows."""
+    heads = state.unflatten(-1, (HEADS, -1))
+    weights = torch.einsum("bqhd,bkhd->bqhk", heads, heads).softmax(-1)
+    return torch.einsum("bqhk,bkhd->bqhd", weights, heads).flatten(2)
 
 
-def test_one_token_alone_shows_nothing():
-    with pytest.raises(
-        TraceError, match="source should have two tokens or more, received 1. .* encoder or a decoder"
-    ):
-        trace_torch(seeded(Fused), SOURCE[:, :1])
+STATES = torch.zeros(1, 5, WIDTH)
+OTHER = "attention should be captured, received softmaxes of the shapes"
+MODULE = "should be a module of PyTorch, .* Give the module itself"
+REFUSED = [
+    (lambda: nn.Embedding(VOCABULARY, WIDTH), (SOURCE,), "should be captured, received no softmax"),
+    (OfTransformer, (SOURCE.repeat(2, 1), READ), r"should be one sentence, .*\(2, 5\). .* as in ids\[:1\]"),
+    (OfTransformer, (SOURCE, torch.zeros(1, 0, WIDTH)), "target should have at least one token"),
+    (
+        lambda: Network(fused),
+        (SOURCE[:, :1],),
+        "have two tokens or more, received 1. .* encoder or a decoder",
+    ),
+    (lambda: Network(turned), (SOURCE[:, :2],), OTHER),
+    (lambda: Network(turned), (SOURCE[:, :3],), OTHER),
+    (
+        lambda: Network(flexible),
+        (SOURCE,),
+        r"captured in each layer, received 1 softmaxes. flex_attention, after 1 captured .* fused",
+    ),
+    (Attention, (STATES, STATES, STATES), r"received query, key and value. .* key=x, value=x\)"),
+    (lambda: lambda ids: ids, (SOURCE,), MODULE),
+    (lambda: torch.jit.trace(nn.Linear(2, 2), torch.zeros(2)), (SOURCE,), MODULE),
+]
 
 
-def test_what_is_no_module_of_this_kind_is_told():
-    attention, states = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True), torch.randn(1, 5, WIDTH)
-    with pytest.raises(TraceError, match=r"received query, key and value. .* key=x, value=x\)"):
-        trace_torch(attention, states, states, states)
-    assert trace_torch(attention, states, key=states, value=states).shape("encoder_attention") == (1, HEADS)
-    for other in (lambda ids: ids, torch.jit.trace(nn.Linear(2, 2), torch.zeros(2))):
-        with pytest.raises(TraceError, match="should be a module of PyTorch, .* Give the module itself"):
-            trace_torch(other, SOURCE)
-    with pytest.raises(TraceError, match="target should have at least one token"):
-        trace_torch(seeded(OfTransformer), SOURCE, torch.zeros(1, 0, WIDTH))
+@pytest.mark.parametrize(("make", "inputs", "why"), REFUSED)
+def test_a_refusal_names_the_reason(make, inputs, why):
+    with torch.no_grad(), pytest.raises(TraceError, match=why):
+        trace_torch(make(), *inputs)
+
+
+def test_a_layer_of_attention_takes_key_and_value_by_name():
+    states = torch.randn(1, 5, WIDTH)
+    assert trace_torch(Attention(), states, key=states, value=states).shape("encoder_attention") == (1, HEADS)

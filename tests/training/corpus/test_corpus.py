@@ -1,7 +1,6 @@
 """Reading corpora: the formats, and skipped rows with their line and the reason."""
 
 import json
-import unicodedata
 
 import pytest
 
@@ -42,22 +41,12 @@ def test_plain_text_with_and_without_byte_order_mark(write, mark, end):
     assert corpus.problem_summary() == ""
 
 
-def test_sentences_are_composed(write):
-    decomposed = unicodedata.normalize("NFD", "값을 깎다")
-    assert read_sentences(write("a.txt", decomposed)) == [Sentence("값을 깎다")]
-
-
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_csv_quotes_commas_and_line_breaks(write, mark, end):
     text = end.join(["src,tgt", '"네, 조아요","네, 좋아요"', '"""왜""","""왜"""', "감배,담배", ""])
     path = write("a.csv", mark + text.encode())
     assert read_pairs(path) == [Pair("네, 조아요", "네, 좋아요"), Pair('"왜"', '"왜"'), Pair("감배", "담배")]
-
-
-def test_csv_columns_are_found_by_name(write):
-    path = write("a.csv", "id,TGT, src \n7,담배,감배\n")
-    assert read_pairs(path) == [Pair("감배", "담배")]
 
 
 def test_pairs_are_recognised_by_header_and_by_keys(write):
@@ -113,14 +102,6 @@ def test_bad_json_rows_are_reported_with_their_line(write):
     }
 
 
-def test_a_line_in_another_encoding_costs_only_itself(write):
-    corpus = read_corpus(
-        write("a.csv", b"src,tgt\n" + "감배,담배\n".encode("cp949") + "왠지,왠지\n".encode())
-    )
-    assert corpus.rows == [Pair("왠지", "왠지")]
-    assert corpus.problems == (SkippedRow(2, "src is not UTF-8"),)
-
-
 def test_summary_is_short_and_counts_the_rest(write):
     corpus = read_corpus(write("a.jsonl", "{\n" * 10 + '{"text": "비"}'))
     summary = corpus.problem_summary(shown=2).splitlines()
@@ -144,12 +125,6 @@ def test_a_useless_file_is_an_error_that_names_it(write, name, content, message)
     with pytest.raises(CorpusError, match=message) as error:
         read_corpus(write(name, content))
     assert name in str(error.value)
-
-
-def test_a_missing_file_and_a_folder_are_errors(tmp_path):
-    for path in (tmp_path / "missing.jsonl", tmp_path):
-        with pytest.raises(CorpusError, match="cannot read"):
-            read_corpus(path)
 
 
 def test_the_wrong_kind_is_an_error(write):

@@ -8,7 +8,6 @@ import random
 import pytest
 from click.testing import CliRunner
 
-from model.text import hangul
 from model.text.tokenizer import Tokenizer
 from training.corpus.corpus import Sentence
 from training.corpus.selection import (
@@ -19,7 +18,6 @@ from training.corpus.selection import (
     copies,
     hold_out_command,
     read_weights,
-    weight_of,
 )
 
 
@@ -43,25 +41,10 @@ def test_a_line_that_is_no_object_is_named(line, tmp_path):
     assert not (tmp_path / "rest").exists()
 
 
-WEIGHTS = {"law": 0.25, "mt": 0.5, "news": 2.0}
-
-
-def test_weights_are_read_from_names_and_numbers():
-    assert read_weights(("law=0.25", "a=b=2")) == {"law": 0.25, "a=b": 2.0}
-    assert read_weights(()) == {}
-
-
 @pytest.mark.parametrize("text", ["law", "=1", "law=-1", "law=nan", "law=many"])
 def test_what_is_no_weight_is_refused(text):
     with pytest.raises(ValueError):
         read_weights((text,))
-
-
-def test_the_weights_that_name_a_sentence_are_multiplied():
-    assert weight_of(Sentence("가", "someone/law-kr"), WEIGHTS) == 0.25
-    assert weight_of(Sentence("가", "someone/law-kr", True), WEIGHTS) == 0.125
-    assert weight_of(Sentence("가", "mt-news"), WEIGHTS) == 2.0  # mt is no part of a name
-    assert weight_of(Sentence("가", "other"), WEIGHTS) == 1.0
 
 
 def test_sentences_come_as_often_as_their_weight_says():
@@ -79,13 +62,6 @@ def test_sentences_come_as_often_as_their_weight_says():
 BASE = choose_characters([])
 
 
-def test_ks_x_1001_has_2350_syllables():
-    assert len(set(KS_X_1001_SYLLABLES)) == 2350
-    assert all(map(hangul.is_syllable, KS_X_1001_SYLLABLES))
-    assert (KS_X_1001_SYLLABLES[0], KS_X_1001_SYLLABLES[-1]) == ("가", "힝")
-    assert not {"씂", "깄", "똠", "펲", "힣"} & set(KS_X_1001_SYLLABLES)  # well-known absentees
-
-
 def test_the_vocabulary_of_an_empty_corpus():
     assert set(BASE) == {*KS_X_1001_SYLLABLES, *ASCII, *COMPATIBILITY_JAMO}
     assert len(BASE) == 2350 + 95 + 51
@@ -99,8 +75,3 @@ def test_what_a_corpus_must_hold_often_enough():
         assert extra in choose_characters([extra] * 20)
         assert extra not in choose_characters([extra] * 19)
         assert extra in choose_characters([extra * 2], minimum_count=2)
-
-
-def test_letters_of_other_scripts_and_invisible_characters_stay_outside():
-    text = "漢字абвéñα\u200b\u3000\n\t\xa0" * 50
-    assert choose_characters([text]) == BASE

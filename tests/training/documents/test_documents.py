@@ -15,11 +15,10 @@ from training.documents.render import (
     keep_past,
     names,
     parts,
-    rewrite,
     written,
 )
-from training.documents.tables import MissingNumbersError, Sources
-from training.measure.studies import methods_of, numbers_of
+from training.documents.tables import Sources
+from training.measure.studies import numbers_of
 
 ROOT = ASSETS.parent
 SOURCES = Sources()
@@ -46,11 +45,6 @@ def with_another_number(text: str) -> str:
     return re.sub(r"(<!-- generated: .*?\d\.\d)", r"\g<1>7", text, count=1, flags=re.DOTALL)
 
 
-def test_every_macro_stands_in_a_document():
-    shown = {name.partition(".")[0] for document in DOCUMENTS for name in names(read(document))}
-    assert shown == set(parts())
-
-
 def test_what_was_measured_is_of_the_shipped_weights():
     weights = of_weights(fingerprint(ASSETS / "transformer"))
     files = [path for path in SOURCES.numbers.rglob("*.json")]
@@ -59,27 +53,9 @@ def test_what_was_measured_is_of_the_shipped_weights():
         assert of_weights(json.loads(path.read_text("utf-8"))["fingerprint"]) == weights, path
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("<!-- generated: a -->\n", "the part a has no end"),
-        ("<!-- end -->\n", "follows no beginning"),
-        ("<!-- generated: a -->\n<!-- generated: b -->\n<!-- end -->\n", "generated: b --> follows a"),
-    ],
-)
-def test_marks_that_do_not_come_in_pairs_are_refused(text, message):
-    with pytest.raises(MarkError, match=message):
-        rewrite(text, str)
-
-
 def test_a_part_that_nothing_writes_is_refused():
     with pytest.raises(MarkError, match="nothing writes the part wonders"):
         written("<!-- generated: wonders -->\n<!-- end -->\n", SOURCES)
-
-
-def test_numbers_that_are_not_there_are_named(tmp_path):
-    with pytest.raises(MissingNumbersError, match=r"test\.json is missing: python -m training ship"):
-        written("<!-- generated: results -->\n<!-- end -->\n", Sources(tmp_path))
 
 
 def test_what_was_shipped_becomes_the_first_of_the_earlier_rows_once(tmp_path):
@@ -154,8 +130,3 @@ def test_what_is_counted():
     assert found["kinds"]["spacing"]["methods"]["attention"][0] == 0.5
     assert found["liaison"] == {"edits": 1, "next": 1, "own": 1}
     assert found["heads"]["count"] == 4 and found["heads"]["rank"] == (2.0, 0.0)
-
-
-def test_a_method_that_came_later_is_left_out():
-    assert methods_of(EDITS) == ["attention"]
-    assert methods_of(EDITS[2:]) == ["attention", "alti"]

@@ -5,12 +5,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from model import Corrector
 from model.analysis import edit_effects, model_editing
 from model.analysis.model_editing import Pair
 from training.__main__ import main
 from training.measure import editing
-from training.measure.editing import EditingStudy, numbers_of, read_material
+from training.measure.editing import EditingStudy, read_material
 
 WRONG, RIGHT = "꼭둑각시 같다.", "꼭두각시 같다."  # the network does not write it
 
@@ -38,21 +37,21 @@ def files(tmp_path, monkeypatch):
     return real, right
 
 
-def test_mistakes_of_one_character_that_the_network_makes_are_taught(files):
-    corrector = Corrector.load()
-    material = read_material(*files, (10, 4), corrector)
+def test_mistakes_of_one_character_that_the_network_makes_are_taught(files, shipped, tmp_path, monkeypatch):
+    material = read_material(*files, (10, 4), shipped)
     assert Pair(WRONG, RIGHT) in material.pairs and all("금새" not in pair.wrong for pair in material.pairs)
     assert {len(pair.wrong) - len(pair.wanted) for pair in material.pairs} == {0}
     assert len(material.keys) == 2 and not set(material.keys) & set(material.others)
-    rows = list(EditingStudy(corrector, material).rows())
+    rows = list(EditingStudy(shipped, material).rows())
     assert len(rows) == len(material.pairs)
     first = rows[material.pairs.index(Pair(WRONG, RIGHT))]
     assert first["whitened"]["mended"] and not first["random"]["mended"]
     assert first["random"]["size"] == pytest.approx(first["whitened"]["size"], rel=1e-3)
     assert first["whitened"]["people"][1] <= 1  # the other pair of the same mistake, if it is wrong, too
 
-
-def test_the_command_writes_numbers_and_no_sentence(files, tmp_path):
+    # The command writes numbers and no sentence.
+    monkeypatch.setattr(editing, "load_corrector", lambda *_: shipped)
+    monkeypatch.setattr(EditingStudy, "rows", lambda study: iter(rows[:1]))
     out = tmp_path / "editing.json"
     options = ["--pairs", "1", "--others", "4", "--json", str(out)]
     result = CliRunner().invoke(main, ["editing", *map(str, files), *options])
@@ -60,12 +59,3 @@ def test_the_command_writes_numbers_and_no_sentence(files, tmp_path):
     found = json.loads(out.read_text("utf-8"))
     assert found["pairs"] == 1 and "random direction" in result.output
     assert not any("가" <= character <= "힣" for character in out.read_text("utf-8"))
-
-
-def test_a_refused_pair_is_counted_apart():
-    assert numbers_of([{"refused": "far"}], others=10) == {
-        "pairs": 0,
-        "refused": 1,
-        "others": 10,
-        "edits": {},
-    }

@@ -10,21 +10,9 @@ from click.testing import CliRunner
 import training.measure.evaluate
 from tests.replacing import Replacer
 from training.__main__ import main
-from training.corpus.corpus import read_corpus
-from training.measure.evaluate import evaluate, sample_pairs
 from training.measure.metrics import EDGES, THRESHOLDS
 from training.measure.report import cause, count_causes
-from training.noise.draft import Edit
-from training.noise.pairs import MIX, NoisyPair
-
-PAIRS = [
-    NoisyPair("손니미 왔다", "손님이 왔다", "pronunciation", (Edit("liaison", "pronunciation", 1, 3),)),
-    NoisyPair("바블 머거", "밥을 먹어", "pronunciation", (
-        Edit("liaison", "pronunciation", 0, 2), Edit("liaison", "pronunciation", 3, 5))),
-    NoisyPair("감배", "담배", "typing", (Edit("jamo_replaced", "typing", 0, 1),)),
-    NoisyPair("비가 온다", "비가 온다", "clean", ()),
-]  # fmt: skip
-TABLE = {"손니미 왔다": "손님이 왔다", "바블 머거": "밥을 머거"}
+from training.noise.pairs import MIX
 
 
 @pytest.fixture
@@ -56,39 +44,6 @@ def sentences_file(tmp_path):
     return path
 
 
-def test_report_by_family_by_rule_and_in_total():
-    report = evaluate(Replacer(TABLE), PAIRS)
-    assert list(report.families) == ["clean", "pronunciation", "typing"]
-    assert [scores["count"] for scores in report.families.values()] == [1, 2, 1]
-    assert [scores["exact"] for scores in report.families.values()] == [1, 1, 0]
-    assert (report.total["count"], report.total["exact"]) == (4, 2)
-    assert report.total["clean_untouched"] == 1
-    assert [outcome.correct for outcome in report.outcomes] == [True, False, False, True]
-    assert [outcome.correction.source for outcome in report.outcomes] == [pair.wrong for pair in PAIRS]
-    rules = [tuple(each.values()) for each in report.rules]
-    assert rules == [("liaison", "pronunciation", 3, 2, 2 / 3), ("jamo_replaced", "typing", 1, 0, 0)]
-
-
-def test_a_corrector_that_loses_a_sentence_is_an_error():
-    class Losing(Replacer):
-        def correct_batch(self, texts):
-            return super().correct_batch(texts)[1:]
-
-    with pytest.raises(ValueError, match="shorter"):
-        evaluate(Losing(), PAIRS)
-
-
-def test_generated_errors_depend_on_seed_and_sentence_only(sentences_file):
-    corpus = read_corpus(sentences_file)
-    everything = sample_pairs(corpus, seed=3)
-    assert [pair.right for pair in everything] == [row.text for row in corpus.rows]
-    assert sample_pairs(corpus, seed=3) == everything
-    assert sample_pairs(corpus, seed=4) != everything
-    some = sample_pairs(corpus, seed=3, limit=10)
-    assert len(some) == 10
-    assert [pair for pair in everything if pair in some] == some
-
-
 def test_command_prints_a_table_and_reports_skipped_rows(run, pairs_file):
     result = run(pairs_file, table={"감배": "담배"})
     assert result.exit_code == 0
@@ -96,6 +51,10 @@ def test_command_prints_a_table_and_reports_skipped_rows(run, pairs_file):
     assert "| given | 2 | 50.0% |" in result.stdout and "| all | 3 | 66.7% |" in result.stdout
     assert "exact match of all (95%): 20.8%–93.9%" in result.stdout
     assert "fake 0f0f, minimum confidence 0.5; 3 sentences in" in result.stdout
+    assert "calibration" not in result.stdout
+    printed = run(pairs_file, "--reliability", table={"감배": "담배"}).stdout
+    assert "calibration error" in printed and "| 0.8–0.9 | 1 | 80.0% |" in printed
+    assert "highest F0.5 at a minimum confidence of 0.4" in printed
 
 
 def test_json_always_holds_reliability_and_thresholds(run, pairs_file):
@@ -112,14 +71,6 @@ def test_json_always_holds_reliability_and_thresholds(run, pairs_file):
     assert [each["exact"] for each in thresholds] == [2 if least <= 0.8 else 1 for least in THRESHOLDS]
     assert document["best_minimum_confidence"] == 0.4  # the middle of those up to 0.8
     assert document["total"]["cer_reduction"] == thresholds[0]["cer_reduction"] > 0
-
-
-def test_reliability_is_printed_when_asked_for(run, pairs_file):
-    assert "calibration" not in run(pairs_file).stdout
-    printed = run(pairs_file, "--reliability", table={"감배": "담배"}).stdout
-    assert "calibration error" in printed and "| 0.8–0.9 | 1 | 80.0% |" in printed
-    assert "| 0.4 | 66.7% |" in printed and "| 0.95 | 33.3% |" in printed
-    assert "highest F0.5 at a minimum confidence of 0.4" in printed
 
 
 def test_failures_of_one_family(run, pairs_file):
@@ -158,17 +109,14 @@ def test_json_file_of_generated_errors(run, sentences_file, tmp_path):
 
 
 def test_unusable_input_is_a_message_not_a_traceback(run, tmp_path, pairs_file):
+    no_model = CliRunner().invoke(main, ["evaluate", str(pairs_file), "--model", "nowhere"])
+    assert no_model.exit_code == 1 and "nowhere" in no_model.stderr
     missing = run(tmp_path / "missing.csv")
     assert (missing.exit_code, missing.stdout) == (1, "")
     assert "cannot read" in missing.stderr
     unwritable = run(pairs_file, "--json", tmp_path / "no" / "folder.json")
     assert unwritable.exit_code == 1
     assert "cannot write" in unwritable.stderr
-
-
-def test_an_unusable_model_folder_is_a_message(pairs_file):
-    result = CliRunner().invoke(main, ["evaluate", str(pairs_file), "--model", "nowhere"])
-    assert result.exit_code == 1 and "nowhere" in result.stderr
 
 
 def test_choosing_makes_the_best_threshold_the_models_own(tiny_folder, tmp_path, pairs_file):

@@ -21,7 +21,6 @@ from training.measure.heard import (
     fit_probe,
     measured,
     onsets,
-    random_eraser,
     stream,
 )
 
@@ -73,13 +72,6 @@ def test_what_is_erased_cannot_be_read_any_more_and_the_rest_stays(drawn):
     far = np.full(vectors.shape[1], 50.0)  # where the origin is does not matter
     moved = fit_eraser(vectors + far, classes, CLASSES).erased(vectors + far)
     np.testing.assert_allclose(moved - far, erased, atol=0.05)
-
-
-def test_random_directions_take_little_of_it(drawn):
-    vectors, classes = drawn
-    erased = random_eraser(vectors, CLASSES - 1, np.random.default_rng(1)).erased(vectors)
-    said = fit_probe(erased, classes, CLASSES).says(erased)
-    assert np.mean(said == classes) > 0.7
 
 
 def test_a_mistake_stands_in_its_characters_or_between_two():

@@ -9,19 +9,14 @@ from click.testing import CliRunner
 
 import training.measure.natural
 from model.correction.counts import Words
-from model.text.changes import Change
 from tests.replacing import Replacer, corrected
 from training.__main__ import main
 from training.documents.render import content
 from training.documents.tables import Sources
 from training.measure.metrics import Outcome
 from training.measure.natural import (
-    Passage,
     kind_of_change,
     measure_natural,
-    measure_unseen,
-    natural_text,
-    placed_changes,
     read_passages,
     read_verdicts,
 )
@@ -58,29 +53,6 @@ def files(tmp_path):
 kind_of = partial(kind_of_change, words=Words({"진안": 2}))
 
 
-def test_passages_are_those_of_the_splits_with_their_registers(files):
-    real, unseen = files
-    mistaken = read_passages(real, ["test"])
-    assert [(each.row, each.register, each.mistakes) for each in mistaken] == [
-        (1, "lessons", 1),
-        (2, "games", 2),
-    ]
-    assert len(read_passages(real, ["test", "dev"])) == 3 and read_passages(real) == []
-    assert [(each.register, each.kind) for each in read_passages(unseen)] == [
-        ("news", ""), ("poems", ""), ("poems", ""),
-    ]  # fmt: skip
-
-
-def test_right_text_is_added_until_the_rate_is_met():
-    mistaken = [Passage(1, "", "", "space", "안가 봐.", "안 가 봐.", 1)]
-    right = [Passage(n, "", "", "", "하나 둘 셋 넷.", "하나 둘 셋 넷.") for n in range(99)]
-    text = natural_text(mistaken, right, rate=0.02, seed=0)
-    words = sum(len(each.wrong.split()) for each in text)
-    assert text[0] is mistaken[0] and 50 <= words < 54
-    assert text == natural_text(mistaken, right, 0.02, 0) != natural_text(mistaken, right, 0.02, 1)
-    assert natural_text(mistaken, [], 0.02, 0) == mistaken
-
-
 def answers(passages):
     return [
         Outcome(each, corrected(each.wrong, ANSWERS.get(each.wrong, each.wrong), 0.9, 0.8))
@@ -102,33 +74,6 @@ def test_mends_and_harm_are_counted_by_kind_and_register(files):
     assert numbers["reliability"]["changes"] == 4
 
 
-def test_changes_of_right_text_are_judged_by_their_verdicts(files):
-    found = answers(read_passages(files[1]))
-    ((placed, _),) = placed_changes(found, kind_of)
-    numbers = measure_unseen(found, kind_of, {placed.change: "false", "another": "mend"})
-    assert {name: each["touched"] for name, each in numbers["sources"].items()} == {
-        "a/poems": 0,
-        "a/b:news": 1,
-    }
-    assert numbers["all"]["sentences"] == 3 and numbers["all"]["changes"] == 1
-    assert numbers["read"]["read"] == numbers["read"]["false"] == numbers["kinds"]["known word"]["false"] == 1
-    low, high = numbers["read"]["false_95"]
-    assert 0 < low < high == 1
-
-
-def test_a_verdict_belongs_to_one_change_of_one_sentence():
-    passage = Passage(1, "a", "", "", "진안 여행을 갔다.", "진안 여행을 갔다.")
-    ((placed, _),) = placed_changes(answers([passage]), kind_of)
-    assert (placed.row, placed.start, placed.end) == (1, 0, 2)
-    others = [
-        ("진안 여행을 갔다.", Change(0, 2, 0, 2, "진안", "조난")),
-        ("진안 여행도 갔다.", Change(0, 2, 0, 2, "진안", "지난")),
-    ]
-    for text, change in others:
-        other = Passage(1, "a", "", "", text, text)
-        assert type(placed).of(other, change, "known word").change != placed.change
-
-
 def test_the_commands_measure_list_and_keep_verdicts(files, tmp_path, monkeypatch):
     monkeypatch.setattr(
         training.measure.natural, "load_corrector", lambda name, least: Replacer(ANSWERS, 0.9, 0.8)
@@ -141,6 +86,8 @@ def test_the_commands_measure_list_and_keep_verdicts(files, tmp_path, monkeypatc
         assert done.exit_code == 0, done.output
         return done.output
 
+    none = CliRunner().invoke(main, ["natural", *map(str, files), "--split", "none"])
+    assert none.exit_code == 1 and "no pair of the split none" in none.output
     printed = run("natural", *files, "--rate", "0.25", "--json", out["natural.json"])
     assert "| spaces | 1 | 100% |" in printed
     kept.write_text("source,row,start,end,kind,change,verdict\n", encoding="utf-8")
@@ -150,6 +97,7 @@ def test_the_commands_measure_list_and_keep_verdicts(files, tmp_path, monkeypatc
 
     with out["list.csv"].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
+    assert (rows[0]["row"], rows[0]["source"]) == ("1", "a/b:news")
     with out["list.csv"].open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
@@ -185,8 +133,3 @@ def test_the_kept_verdicts_can_be_read_and_hold_no_text():
     assert len(verdicts) >= 100
     text = training.measure.natural.VERDICTS_FILE.read_text("utf-8")
     assert not any("가" <= character <= "힣" for character in text)
-
-
-def test_a_split_without_pairs_is_refused(files):
-    done = CliRunner().invoke(main, ["natural", *map(str, files), "--split", "none"])
-    assert done.exit_code == 1 and "no pair of the split none" in done.output

@@ -12,22 +12,17 @@ from rapidfuzz.distance import Levenshtein
 from tests.replacing import corrected
 from training.__main__ import main
 from training.corpus.corpus import Sentence
-from training.corpus.selection import held_lines
 from training.documents.render import content
 from training.documents.tables import Sources
 from training.measure.metrics import Outcome
 from training.measure.sets import (
-    MOST_OF_ONE_SOURCE,
     OWN_SETS,
     SetRow,
     by_set_and_kind,
     count,
-    make_set,
     make_sets,
     one_space,
     read_rows,
-    several_slips,
-    usual_errors,
 )
 
 COMMON = "오늘은 친구들과 함께 학교에 갔다가 집에 돌아왔다."
@@ -55,40 +50,11 @@ def test_each_set_has_sentences_with_errors_and_others_without(sets):
         assert len({target for _, target in pairs}) == 18
 
 
-def test_rare_words_alone_are_mistyped_in_their_set(sets):
-    for source, target in sets["rare"][:12]:
-        (rare,) = (word for word in ("두루마기", "가야고", "너와", "도토리") if word in target)
-        start = target.index(rare)
-        assert source[:start] == target[:start] and source[start + len(rare) :] == target[start + len(rare) :]
-
-
-def test_several_slips_are_three_at_least(sets):
-    assert all(Levenshtein.distance(*pair) >= 3 for pair in sets["several"][:12])
-    assert several_slips("안녕하세요.", None) is None
-
-
 def test_one_space_is_wrong_and_nothing_else(sets):
     for source, target in sets["spaces"][:12]:
         assert Levenshtein.distance(source, target) == 1
         assert source.replace(" ", "") == target.replace(" ", "")
     assert one_space("바다.", random.Random(0)) is None
-
-
-def test_the_same_sets_are_made_again(sets):
-    again = make_set(SENTENCES, usual_errors, 12, 0)
-    assert again == make_set(SENTENCES[::-1], usual_errors, 12, 0)
-    assert again != make_set(SENTENCES, usual_errors, 12, 1)
-
-
-def test_no_source_fills_a_set():
-    many = [Sentence(f"{number}번 손님이 왔다.", "one") for number in range(2 * MOST_OF_ONE_SOURCE)]
-    assert len(make_set(many, usual_errors, 10_000, 0)) <= MOST_OF_ONE_SOURCE
-
-
-def test_the_last_rows_of_each_source_are_held_out():
-    lines = [json.dumps({"text": str(i), "source": "ab"[i % 2]}) for i in range(20)]
-    assert held_lines(lines, 5) == {16, 17, 18, 19}
-    assert held_lines(lines, 11) == set()
 
 
 def test_the_commands_divide_a_corpus_and_make_sets(tmp_path):
@@ -132,22 +98,6 @@ def test_a_set_is_well_formed(path):
 def test_no_text_is_wrong_here_and_right_there():
     rows = list(read_rows(PATHS))
     assert not {row.wrong for row in rows if row.wrong != row.right} & {row.right for row in rows}
-
-
-@pytest.mark.parametrize(
-    ("row", "text", "exact", "harmed"),
-    [
-        (ROW, ROW.right, True, False),
-        (ROW, ROW.wrong, False, False),
-        (ROW, "우리를 밥을 먹었다", False, False),  # another mistake in the same place
-        (ROW, "우리는 법을 먹었다", False, True),
-        (RIGHT, RIGHT.right, True, False),
-        (RIGHT, "산책을 읽었다", False, True),
-    ],
-)
-def test_harm_is_a_change_of_what_was_right(row, text, exact, harmed):
-    found = outcome(row, text)
-    assert (found.correct, bool(found.elsewhere)) == (exact, harmed)
 
 
 def test_counts():

@@ -44,10 +44,6 @@ def test_exactly_one_space_is_wrong():
         assert "  " not in wrong and wrong == wrong.strip()
 
 
-def test_a_text_without_a_place_has_no_pair():
-    assert LoneSpaces(["네", ""]).pair(random.Random(0)) is None
-
-
 def test_rare_kinds_are_practised_as_often_as_frequent_ones():
     drill = LoneSpaces(SENTENCES)
     rng = random.Random(1)

@@ -1,11 +1,7 @@
 """The table and the rules of native writers' mistakes: right sentence in, wrong sentence out."""
 
-import random
-
-import pytest
-
 from training.noise import native
-from training.noise.draft import Draft, changed_cells
+from training.noise.draft import changed_cells
 
 
 def test_table_is_large_and_each_pair_is_there_once():
@@ -25,15 +21,3 @@ def test_cells_of_each_row_spell_its_wrong_form_and_keep_what_is_equal():
         end = start + len(cells)
         assert cells and end <= len(row.right)
         assert row.right[:start] + "".join(cells) + row.right[end:] == row.wrong
-
-
-@pytest.mark.parametrize("text", ["", " ", "하늘과 바다", "Hello, 42!", "🙂"])
-def test_sentences_without_patterns_stay(text):
-    draft = Draft(text)
-    native.write_native_mistakes(draft, random.Random(0), 1.0)
-    assert draft.wrong == text and not native.has_native_site(text)
-
-
-@pytest.mark.parametrize("text", ["며칠", "제가 할게요.", "비율"])
-def test_sentences_with_patterns_are_seen(text):
-    assert native.has_native_site(text)

@@ -12,7 +12,7 @@ from model.norm import article_of
 from model.norm.kinds import kinds
 from model.text.changes import find_changes
 from training.noise.native import table
-from training.noise.norm import Template, norm_counterexample, norm_in, norm_pair, practices, slots
+from training.noise.norm import norm_counterexample, norm_in, norm_pair, practices, slots
 
 MANY = 6000
 NORMS = {"한글 맞춤법": 57, "표준어 규정": 26}
@@ -111,11 +111,6 @@ def test_pairs_are_explained_by_their_own_article_or_not_at_all(practised):
         wrong += found is not None and found.article != pair.article
     assert told > 0.2 * MANY
     assert wrong < 0.06 * told  # two articles speak of some words: 나무꾼 is in 제30항 and 제54항
-
-
-def test_particles_agree_with_the_right_word():
-    wrong, right = Template("<것>[을/를] {샀다|삿다}.").fill({"것": ["책"]}, random.Random(0))
-    assert (wrong, right) == ("책을 삿다.", "책을 샀다.")
 
 
 def test_no_template_has_an_open_slot_or_particle(practised):

@@ -46,15 +46,3 @@ def test_a_rate_outside_0_to_1_is_refused(rate):
 def test_a_change_of_letters_in_another_form_is_refused(line):
     with pytest.raises(ValueError, match=line):
         letter_table(line)
-
-
-def test_rate_0_changes_nothing_and_the_seed_decides_the_rest():
-    text = "닭을 밟지 않고 넓은 앞마당의 희망을 읽는 것은 싫었습니다."
-
-    def written(seed: int, rate: float = 0.5) -> str:
-        draft = Draft(text)
-        write_as_heard(draft, random.Random(seed), rate)
-        return draft.wrong
-
-    assert written(1, rate=0.0) == text
-    assert written(1) == written(1) and len({written(seed) for seed in range(20)}) > 10

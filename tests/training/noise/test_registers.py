@@ -1,7 +1,6 @@
 """Notes: signs and names stay, prose is misspelt, and repetitions are counted."""
 
 import random
-import re
 from collections import Counter
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from model.text.protected import protected
 from training.noise.pairs import make_pair
 from training.noise.pieces import Pieces, Prose, Verbatim, notes
-from training.noise.registers import GROUPS, LONGEST, LONGEST_NOTE, in_register, make_note, make_repetition
+from training.noise.registers import GROUPS, LONGEST, make_note, make_repetition
 
 SENTENCES = [
     "어제는 비가 많이 와서 밖에 나갈 수 없었어요.",
@@ -31,7 +30,7 @@ def unspaced(text: str, rng: random.Random) -> str:
 
 def test_signs_figures_and_names_are_the_same_on_both_sides():
     rng = random.Random(0)
-    for _ in range(2000):
+    for _ in range(800):
         wrong, right = make_note(SENTENCES, rng, misspell)
         assert protected(wrong) == protected(right)
         assert right == right.strip() and "\n" not in wrong
@@ -50,7 +49,7 @@ def test_only_prose_is_misspelt():
 
 def test_a_third_of_the_notes_is_right():
     rng = random.Random(2)
-    pairs = [make_note(SENTENCES, rng, misspell) for _ in range(1500)]
+    pairs = [make_note(SENTENCES, rng, misspell) for _ in range(600)]
     assert 0.25 < sum(wrong == right for wrong, right in pairs) / len(pairs) < 0.5
 
 
@@ -63,14 +62,6 @@ def test_a_piece_of_few_syllables_is_seldom_misspelt():
     assert 0 < 2 * of_short < of_long
 
 
-def test_what_a_machine_reads_may_be_misspelt_on_both_sides():
-    rng = random.Random(3)
-    pairs = [make_note(["할 수 있다"], rng, lambda text, rng: text.replace("수", "쑤")) for _ in range(2000)]
-    tags = [right for _, right in pairs if re.fullmatch("#[가-힣]+", right)]
-    assert any("쑤" in right for right in tags) and any("쑤" not in right for right in tags)
-    assert all(wrong == right for wrong, right in pairs if right in tags)
-
-
 @pytest.mark.parametrize("register", [register for group, _ in GROUPS for register in group])
 def test_each_register_is_short_and_has_words(register):
     for seed in range(50):
@@ -78,11 +69,6 @@ def test_each_register_is_short_and_has_words(register):
         text = "".join(parts)
         assert any("가" <= character <= "힣" for character in text)
         assert all(part for part in parts if isinstance(part, Prose | Verbatim))
-
-
-def test_notes_are_no_longer_than_the_network_reads():
-    lengths = [sum(map(len, in_register(SENTENCES, random.Random(seed)))) for seed in range(500)]
-    assert max(lengths) <= LONGEST_NOTE
 
 
 def test_the_signs_that_people_write_all_come():
@@ -97,11 +83,6 @@ def test_a_phrase_is_cut_where_words_belong_apart():
     }
     assert "친구와 같이" in phrases
     assert not any(phrase.startswith(("수", "있다")) or phrase.endswith(("갈", "수")) for phrase in phrases)
-
-
-def test_a_note_without_usable_sentences_is_made_of_our_own_phrases():
-    assert all(in_register(["..."], random.Random(seed)) for seed in range(50))
-    assert len(set(notes())) == len(notes()) > 100
 
 
 @pytest.mark.parametrize("piece", ["괜찮아", "할 수 있다", "비가 안 와요.", "밥"])

@@ -22,7 +22,7 @@ FAMILIES = {
 }
 RULES = [f"{family} {name}" for family, rules in FAMILIES.items() for name in rules]
 # Rules of these families draw their outcomes: the number of drafts to collect them from, and the rate there.
-DRAWN = {"native": (40, 1.0), "strokes": (600, 1.0), "typing": (1500, 0.5)}
+DRAWN = {"native": (40, 1.0), "strokes": (300, 1.0), "typing": (700, 0.5)}
 SENTENCES = (
     "저는 학교에서 공부할 수 있는 책 두 권을 안 사고 싶지 않은데, It's 3 개 OK? 🙂 책상 및 의자 등도요.",
     "어제 친구와 학교에서 도서관까지 걸었어요. It's 3개, OK? 🙂 사람은 모두 시간이 없다고 했어요!",

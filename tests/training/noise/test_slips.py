@@ -16,7 +16,7 @@ from training.noise import strokes, typing_slips
 from training.noise.draft import Draft
 from training.noise.strokes import has_loose_jamo, make_slipped, slip_of_strokes
 from training.noise.typing_slips import slip
-from training.noise.word_parts import KnownWords, known_words
+from training.noise.word_parts import known_words
 
 SENTENCE = "모든 여러분 어제 친구와 학교에서 도서관까지 노래를 꽤 불렀습니다. OK? 🙂"
 INITIALS_ALONE = re.compile("(?<![ㄱ-ㅣ가-힣])[ㄱ-ㅎ]+(?![ㄱ-ㅣ가-힣])")  # ㄱㅅ, ㅇㅇ, but not ㄱㅅ in ㅓㄱㅅ
@@ -97,7 +97,7 @@ def test_slips_follow_the_weights_of_the_draft(make):
 @pytest.mark.parametrize(("make", "module"), [(slip, typing_slips), (slip_of_strokes, strokes)])
 def test_every_kind_is_drawn(make, module):
     drawn = dict.fromkeys(module.WEIGHTS, 0)
-    for seed in range(3000):
+    for seed in range(1000):
         draft = Draft("모든 여러분 어제 친구와 학교에서 노래를 꽤 불렀습니다")
         make(draft, random.Random(seed), 1)
         drawn[draft.edits[0].rule] += 1
@@ -114,10 +114,10 @@ def test_a_slip_does_not_undo_what_another_family_did():
         assert draft.wrong not in {"게", "께"}
 
 
-def test_pairs_of_2000_composed_sentences():
+def test_pairs_of_800_composed_sentences():
     rng, known = random.Random(5), known_words()
     loose = 0
-    for text in composed_sentences(2000):
+    for text in composed_sentences(800):
         wrong, right = make_slipped(text, rng)
         assert wrong != right
         assert right.startswith(text)  # a laugh may follow
@@ -128,14 +128,5 @@ def test_pairs_of_2000_composed_sentences():
         if not has_loose_jamo(wrong):  # else they may be halves of a word
             assert not any(word in known.real for word in words)
         loose += has_loose_jamo(wrong) and not has_loose_jamo(right)
-    assert 300 < loose < 900
+    assert 120 < loose < 360
     assert make_slipped("OK? 3:00", random.Random(0)) == ("OK? 3:00", "OK? 3:00")
-
-
-def test_known_words_tell_nouns_with_particles_from_what_looks_like_them():
-    known = known_words()
-    assert isinstance(known, KnownWords)
-    assert known.particle_of_noun("친구를") == 2
-    assert known.particle_of_noun("고양이") == known.particle_of_noun("그리는") == 0
-    assert known.is_real("바다에서") and not known.is_real("삭과") and not known.is_real("ㅇㅓ제")
-    assert known.looks_right("회의자료", "회이자료") and not known.looks_right("학교으로", "학교로")

@@ -54,20 +54,14 @@ def weights(folder):
     return load_model_folder(folder)[0].get_weights()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.25])
-def test_each_weight_lies_between_the_two(folders, tmp_path, share):
+def test_each_weight_lies_between_the_two_and_the_record_is_the_seconds_and_this_step(folders, tmp_path):
     first, second, _ = folders
-    result = average(first, second, "--share", share, "--out", tmp_path / "both")
+    result = average(first, second, "--share", 0.7, "--out", tmp_path / "both")
     assert result.exit_code == 0, result.output
     for one, other, both in zip(weights(first), weights(second), weights(tmp_path / "both"), strict=True):
-        np.testing.assert_allclose(both, (1 - share) * one + share * other, atol=2e-3)  # float16 on disk
+        np.testing.assert_allclose(both, 0.3 * one + 0.7 * other, atol=2e-3)  # float16 on disk
     network, *_ = load_model_folder(tmp_path / "both")
     assert network.config.minimum_confidence == 0  # to be chosen anew
-
-
-def test_the_record_is_the_seconds_and_this_step(folders, tmp_path):
-    first, second, _ = folders
-    average(first, second, "--share", 0.7, "--out", tmp_path / "both")
     earlier, step = json.loads((tmp_path / "both" / "run.json").read_text("utf-8"))["runs"]
     assert earlier["command"] == "python -m training train --seed 2"
     assert step["command"] == "python -m training average first second --share 0.7 --out both"

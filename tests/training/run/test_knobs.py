@@ -61,10 +61,6 @@ def test_what_cannot_be_is_a_message(wrong):
     assert wrong.partition("=")[2] in said or wrong.partition("=")[0] in said
 
 
-def test_a_part_has_the_values_of_the_whole():
-    assert part(Base, Whole(pair=(2, 3), inner=7)) == Base((2, 3), 7)
-
-
 def test_the_command_has_an_option_for_each_knob_and_the_defaults_agree():
     derived = {option.name for option in options_of(Knobs)}
     assert derived < {option.name for option in train.params}

@@ -39,33 +39,21 @@ def test_padding_counts_for_nothing(label_smoothing):
     assert loss(TARGET, wild, label_smoothing) == pytest.approx(expected, abs=1e-6)
 
 
-def test_every_real_token_weighs_the_same_whatever_its_sentence():
-    target = np.array([[3, 3, 3], [1, 0, 0]], np.int32)
-    expected = (-3 * math.log(0.4) - math.log(0.2)) / 4
-    assert loss(target, np.repeat(LOGITS, 2, axis=0)) == pytest.approx(expected, abs=1e-6)
-
-
 def test_padding_alone_is_0_and_not_nan():
     assert loss(np.zeros((1, 3), np.int32), LOGITS) == 0
-
-
-def test_a_wrong_but_certain_answer_costs_its_logit():
-    logits = np.array([[[0, 0, 1000.0, 0]]], np.float32)
-    assert loss(np.array([[1]]), logits) == pytest.approx(1000, rel=1e-5)
 
 
 PAPER = Schedule("paper", peak=1.0, warmup=4000, steps=100_000, decay=0.25, d_model=512)
 TRAPEZOID = Schedule("trapezoid", peak=1e-3, warmup=10, steps=100, decay=0.25, d_model=512)
 
 
-CORNERS = [(1, 1e-4), (5, 5e-4), (10, 1e-3), (11, 1e-3), (76, 1e-3), (77, 0.96e-3), (100, 0.04e-3), (101, 0)]
+CORNERS = [(1, 1e-4), (10, 1e-3), (76, 1e-3), (77, 0.96e-3), (101, 0)]
 
 
 @pytest.mark.parametrize(
     ("schedule", "step", "rate"),
     [
         (PAPER, 1, 1.746928e-7),  # 512^-0.5 * 4000^-1.5
-        (PAPER, 2000, 3.493856e-4),  # half way up
         (PAPER, 4000, 6.987712e-4),  # the peak: 512^-0.5 * 4000^-0.5
         (replace(PAPER, peak=2.0), 4000, 2 * 6.987712e-4),
         (PAPER, 16_000, 3.493856e-4),  # four times the steps, half the rate

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 import model.correction.morphemes
-from model.correction.morphemes import MorphemeTable, words_of
+from model.correction.morphemes import MorphemeTable
 from training.__main__ import main
 from training.corpus.corpus import Pair, Sentence, read_corpus
 from training.noise import everyday
 from training.noise.spacing import free_spaces
 from training.run import pack as module
-from training.run.pack import RECIPE, RecipeError, packed_row, shortened, stage_arguments, with_packed
+from training.run.pack import RECIPE, packed_row, stage_arguments, with_packed
 from training.run.train import train
 
 SENTENCES = [
@@ -95,14 +95,6 @@ def test_free_spaces_are_the_same_for_words_that_were_met(without_kiwi):
         assert [free_spaces(text) for text in SENTENCES] == found
 
 
-def test_the_words_of_a_text_have_their_own_morphemes():
-    cuts = [("NNG", 0, 1), ("JKS", 1, 2), ("SF", 2, 3), ("VV", 4, 5)]
-    assert list(words_of("책이. 와", cuts)) == [
-        ("책이", (("NNG", 0, 1), ("JKS", 1, 2))),
-        ("와", (("VV", 0, 1),)),
-    ]
-
-
 SHIPPED = tomllib.loads(RECIPE.read_text("utf-8"))
 
 
@@ -113,19 +105,6 @@ def test_every_stage_starts_from_the_one_before():
     for before, after in itertools.pairwise(stages):
         (out,) = (each.removeprefix("--out=") for each in before if each.startswith("--out="))
         assert f"--init={out}" in after
-
-
-def test_a_stage_has_its_own_options_and_those_of_all():
-    recipe = {
-        "data": {"corpus": ["a.txt"], "dev": "d.txt"},
-        "weights": {"law": 0.25},
-        "all": {"peak": 1, "seed": 1},
-        "stage": [{"name": "one", "steps": 5, "seed": 2}],
-    }
-    (arguments,) = stage_arguments(recipe, Path("f"), Path("o"), workers=3)
-    assert arguments[0] == "train"
-    wanted = {"--corpus=f/a.txt", "--dev=f/d.txt", "--weight=law=0.25", "--out=o/one", "--peak=1", "--seed=2"}
-    assert wanted | {"--steps=5", "--workers=3"} == set(arguments[1:])
 
 
 def test_one_stage_goes_on_from_other_weights_with_other_options(tmp_path):
@@ -151,19 +130,6 @@ def test_the_train_command_knows_every_option():
     known = {option for parameter in train.params for option in parameter.opts}
     for stage in stage_arguments(SHIPPED, Path("f"), Path("o")):
         assert {argument.split("=")[0] for argument in stage[1:]} <= known
-
-
-def test_a_rehearsal_takes_fewer_steps():
-    short = shortened(SHIPPED, 0.001)
-    assert [stage["steps"] for stage in short["stage"]] == [
-        max(1, round(stage["steps"] / 1000)) for stage in SHIPPED["stage"]
-    ]
-
-
-@pytest.mark.parametrize("recipe", [{}, {"data": {}}, {"data": {"corpus": [], "dev": ""}, "stage": [{}]}])
-def test_what_is_no_recipe_is_refused(recipe):
-    with pytest.raises(RecipeError):
-        stage_arguments(recipe, Path("f"), Path("o"))
 
 
 @pytest.mark.parametrize(

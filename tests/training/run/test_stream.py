@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model.stored.folder import find_model_folder
-from model.text.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
+from model.text.tokenizer import END_ID, PAD_ID, START_ID, Tokenizer
 from tests.equality import same
 from training.corpus.selection import choose_characters
 from training.run.stream import LENGTH_STEP, Judge, PoolMaker, Position, Stream, StreamSettings, make_batch
@@ -48,12 +48,6 @@ def test_an_epoch_holds_every_item_once_and_the_next_one_in_another_order():
     assert first != second
 
 
-def test_generated_pairs_differ_between_epochs():
-    pools = maker(SENTENCES[:50])
-    assert pools.pools_per_epoch == 1
-    assert not same(pools(0), pools(1))
-
-
 def test_rows_of_a_batch():
     for batch in maker()(0):
         assert batch.source.shape == batch.decoder_input.shape == batch.target.shape
@@ -73,17 +67,7 @@ def test_rows_of_a_batch():
         assert batch.target.max() < TOKENIZER.vocab_size  # only ids that the network can produce
 
 
-def test_both_sides_of_a_batch_share_one_length():
-    batch = make_batch([([5, 6, END_ID], [5, END_ID]), ([7, END_ID], [*range(4, 12), END_ID])])
-    # Nine tokens, filled up to a multiple of LENGTH_STEP.
-    assert batch.source.shape == batch.target.shape == (2, 12)
-    assert batch.decoder_input[1, :9].tolist() == [START_ID, *range(4, 12)]
-
-
-def test_batches_are_of_alike_lengths_in_mixed_order():
-    widths = [batch.source.shape[1] for batch in maker(batch_tokens=100, pool_sentences=1000)(0)]
-    assert len(set(widths)) > 1
-    assert widths != sorted(widths)
+POOLS = maker(batch_tokens=300)
 
 
 def test_batches_of_a_few_widths_have_as_many_shapes_and_lose_no_pair():
@@ -102,11 +86,6 @@ def test_the_widest_batch_has_room_for_every_pair():
     maker(widths=(32, 161))
 
 
-def test_a_character_from_outside_is_one_to_the_network():
-    for batch in maker(join_share=0.0, outside_share=1.0)(0):
-        assert ((batch.target == OUTSIDE_ID).sum(axis=1) == 1).all()
-
-
 def test_sentences_too_long_are_left_out():
     limit = min(map(len, SENTENCES)) + 2
     texts = targets(maker(PAIRS, max_length=limit, pool_sentences=1000)(0))
@@ -119,9 +98,6 @@ def test_a_corpus_that_could_never_fill_a_batch_is_refused():
         maker([])
     with pytest.raises(ValueError, match="at most 128 characters"):
         maker(["가" * 129])
-
-
-POOLS = maker(batch_tokens=300)
 
 
 def take(start: Position, count: int, **settings):
@@ -210,14 +186,6 @@ def rows(batches) -> list[tuple[bytes, bytes]]:
         for batch in batches
         for source, target in zip(batch.source, batch.target, strict=True)
     ]
-
-
-def test_what_nobody_could_guess_has_the_higher_loss(judge):
-    untouched = encoded(judge, JUDGED[0], JUDGED[0])
-    misspelt = encoded(judge, "오느른 날씨가 참 존네요.", JUDGED[0])
-    unrelated = encoded(judge, "고래", JUDGED[0])
-    easy, hard, impossible = judge.losses(make_batch([untouched, misspelt, unrelated]))
-    assert 0 < easy < hard < impossible
 
 
 def test_a_loss_is_the_mean_over_the_tokens_of_the_target_whatever_stands_beside_it(judge):

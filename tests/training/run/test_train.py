@@ -236,12 +236,6 @@ def test_what_no_training_can_have_is_a_message(tmp_path, files, options, said):
     assert not (tmp_path / "run").exists()
 
 
-def test_weights_are_kept_every_so_many_steps(tmp_path, files):
-    train_on(tmp_path / "run", files, eager=True, steps=3, widths="24,164", **{"snapshot-every": 2})
-    assert snapshot_steps(tmp_path / "run" / "model") == (2,)
-    assert runs(tmp_path / "run")[0]["stream"]["widths"] == [24, 164]
-
-
 def test_a_run_out_of_time_ends_whole_and_can_be_continued(tmp_path, files):
     out = tmp_path / "run"
     train_on(out, files, eager=True, steps=1000, minutes=0.0001)
@@ -256,15 +250,17 @@ def test_a_run_out_of_time_ends_whole_and_can_be_continued(tmp_path, files):
     assert saved_progress(out)["step"] == 2
 
 
-def test_sources_are_weighed(tmp_path, files):
+def test_sources_are_weighed_and_weights_kept_every_so_many_steps(tmp_path, files):
     corpus = tmp_path / "corpus.jsonl"
     rows = [{"text": text, "source": f"{'law' if i % 2 else 'news'}/kr"} for i, text in enumerate(SENTENCES)]
     corpus.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
-    options = [*arguments(tmp_path / "run", {**files, "corpus": corpus}, steps=2), "--weight", "law=0"]
+    settings = {"steps": 3, "widths": "24,164", "snapshot-every": 2}
+    options = [*arguments(tmp_path / "run", {**files, "corpus": corpus}, **settings), "--weight", "law=0"]
     result = train(*options, "--weight", "news=2", eager=True)
     assert "62 sentences" in result.stderr  # 30 of 60 twice, and two pairs
     (run,) = runs(tmp_path / "run")
     assert run["source_weights"] == {"law": 0.0, "news": 2.0}
+    assert (run["stream"]["widths"], snapshot_steps(tmp_path / "run" / "model")) == ([24, 164], (2,))
     assert "--weight law=0 --weight news=2" in run["command"]
     refused = train(*arguments(tmp_path / "other", files), "--weight", "law", status=2)
     assert "could not convert" in refused.output
@@ -289,14 +285,6 @@ class Time:
         return self.now
 
 
-def test_without_a_limit_the_schedule_follows_the_steps():
-    time = Time()
-    clock = Clock(None, 0, 1000, time)
-    time.now = 1e9
-    assert not clock.is_over()
-    assert clock.step_of_schedule(7) == 7
-
-
 def test_with_a_limit_it_follows_what_is_further_along():
     time = Time()
     clock = Clock(60, 400, 1000, time)  # resumed after 400 steps
@@ -308,12 +296,6 @@ def test_with_a_limit_it_follows_what_is_further_along():
     time.now += 31
     assert clock.step_of_schedule(500) == 1000
     assert clock.is_over()
-
-
-def test_no_time_left_is_over_at_once():
-    clock = Clock(-5, 0, 10)
-    assert clock.is_over()
-    assert clock.step_of_schedule(1) == 10
 
 
 LONG_SENTENCES = [f"{'아주 ' * (number % 20)}긴 문장을 {number}번 읽었다." for number in range(100)]

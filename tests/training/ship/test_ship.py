@@ -256,12 +256,6 @@ def make_steps(steps, tmp_path, execute=do, told=None):
     return make(steps, Journal(tmp_path / "ship.json"), console, execute)
 
 
-def test_what_is_done_is_not_done_again(shout, tmp_path):
-    assert make_steps([shout], tmp_path) == 1
-    assert shout.outputs[0].read_text() == "HELLO"
-    assert make_steps([shout], tmp_path, execute=pytest.fail) == 0
-
-
 @pytest.mark.parametrize("change", ["input", "output", "command", "no output"])
 def test_what_changed_is_done_again(shout, tmp_path, change):
     make_steps([shout], tmp_path)
@@ -278,20 +272,6 @@ def test_what_changed_is_done_again(shout, tmp_path, change):
             shout = replace(shout, commands=((PYTHON, "cry", *written[2:]),))
     assert make_steps([shout], tmp_path) == 1
     assert loud.read_text() == word.read_text().upper()
-
-
-def test_a_new_time_of_change_is_no_change(shout, tmp_path):
-    make_steps([shout], tmp_path)
-    shout.inputs[0].touch()
-    assert make_steps([shout], tmp_path) == 0
-
-
-def test_what_keeps_the_past_is_done_once(shout, tmp_path):
-    once = replace(shout, once=True)
-    make_steps([once], tmp_path)
-    shout.inputs[0].write_text("what came after")
-    assert make_steps([once], tmp_path) == 0
-    assert shout.outputs[0].read_text() == "HELLO"
 
 
 def test_a_step_that_fails_is_begun_again_and_those_before_it_are_not(shout, tmp_path):

@@ -7,7 +7,6 @@ from model.analysis.attention_maps import (
     WordAxis,
     aligned_difference,
     by_word,
-    counterparts,
     distance,
     entropy,
     word_axes,
@@ -97,13 +96,6 @@ def test_words_that_were_given_are_taken():
     assert columns == WordAxis(((0, 1), (1, 4)), ("<s>", "ĠunhappyĠday"))
 
 
-def test_shared_characters_stand_for_each_other():
-    assert counterparts("친구와 가치", "친구의 가치").tolist() == [0, 1, -1, 3, 4, 5, 6]
-    assert counterparts("안되요", "안 돼요").tolist() == [0, -1, -1, 2, 3]
-    assert counterparts("친구와 같이", "친구의 가치를").tolist() == [0, 1, -1, 3, -1, -1, -1, 6]
-    assert counterparts("가나", "가나").tolist() == [0, 1, 2]
-
-
 def test_each_cell_is_compared_with_its_counterpart():
     one, other = random_trace("가나다", "가나다", seed=1), random_trace("가라나다", "가라나다", seed=2)
     kept = [0, 2, 3, 4]  # positions in the other of the characters of one; 라 has no counterpart
@@ -150,12 +142,6 @@ def test_distance_is_counted_in_tokens_from_where_a_row_stands():
     assert distance(weights, np.array([0, 1, 2])).tolist() == [[0.0, 2.0]]
     assert distance(weights, np.array([1, 2, 3])).tolist() == [[1.0, 2.0]]
     assert distance(weights, np.array([0, 4, 5]))[0, 0] == 2.0  # (0 + 3 + 3) / 3: the first place counts, too
-
-
-def test_rows_that_stand_nowhere_are_left_out():
-    without = distance(WEIGHTS[:, :, [0, 2, 4]], np.array([0, 3, 6]))
-    np.testing.assert_allclose(distance(WEIGHTS, np.array([0, -1, 3, -1, 6])), without, rtol=1e-6)
-    assert distance(WEIGHTS, np.full(5, -1)).tolist() == [[0.0] * 3] * 2
 
 
 def test_other_shapes_are_refused():

@@ -64,14 +64,6 @@ def embeddings():
     return np.random.default_rng(0).normal(size=(5, D)).astype(np.float32)
 
 
-def test_similarity_depends_on_the_distance_alone_and_peaks_on_the_diagonal():
-    found = work.similarity(positional_encoding(P, D))
-    np.testing.assert_allclose(found, found.T, atol=1e-5)
-    np.testing.assert_allclose(found[3:, 3:], found[:-3, :-3], atol=1e-4)  # moved along the diagonal
-    np.testing.assert_allclose(np.diagonal(found), D / 2, rtol=1e-5)
-    assert (found.argmax(axis=1) == np.arange(P)).all()
-
-
 def test_the_curve_over_distances_is_the_first_row_and_a_sum_of_cosines():
     found = work.similarity(positional_encoding(P, D))
     curve = work.by_distance(found)
@@ -87,13 +79,6 @@ def test_the_distance_does_not_know_the_token_but_the_cosine_does(embeddings):
     assert np.abs(one.cosine - other.cosine).max() > 0.01
     assert len(one.distance) == len(one.cosine) == P - 2
     assert (one.distance[0], one.cosine[0]) == (0, pytest.approx(1))
-
-
-def test_the_distance_does_not_know_the_position_either(embeddings):
-    encoding = positional_encoding(P, D)
-    first, later = (work.move(embeddings[0], encoding, position).distance for position in (0, 9))
-    np.testing.assert_allclose(first[: len(later)], later, atol=1e-4)
-    assert first[1] == pytest.approx(np.linalg.norm(encoding[1] - encoding[0]))
 
 
 def test_other_tokens_come_nearest_first_and_each_once():
@@ -179,17 +164,6 @@ def test_one_token_on_each_side_multiplies_once_with_every_entry_of_every_matrix
     config = network.config
     assert sum(found.values()) == kernels + config.d_model * config.vocab_size
     assert scores == 2 * config.attention_layers * len(config.attention_kinds) * config.d_model
-
-
-def test_twice_as_long_a_sentence_mixes_four_times_as_much():
-    config = TransformerConfig(vocab_size=50, d_model=8, num_layers=3, num_heads=2, dff=16)
-    short, long = work.multiplications(config, 5, 6), work.multiplications(config, 10, 12)
-    assert {name: long[name] / short[name] for name in short} == {
-        "attention": 2,
-        work.MIXING: 4,
-        "feed_forward": 2,
-        "output": 2,
-    }
 
 
 def test_attention_weights_are_layers_times_heads_times_rows_times_columns():

@@ -2,22 +2,20 @@
 
 import json
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 
-from model.analysis.ablation import corpus_means, corrupted_values, everyday_pairs
+from model.analysis.ablation import corpus_means, corrupted_values
 from model.analysis.circuits import (
     RANDOM_SETS,
-    NodeSets,
     faithfulness,
     find_circuit,
     find_common_circuit,
     holds,
 )
-from model.analysis.contrasts import CleanRun, Edit, edits_of
-from model.analysis.patching import CorruptedRun, corrupted_by_correction, corrupted_by_exchange
+from model.analysis.contrasts import Edit, edits_of
+from model.analysis.patching import corrupted_by_correction, corrupted_by_exchange
 from model.analysis.path_patching import Character, attribution_graph, circuit_edges
 from model.text.changes import find_changes
 from model.trace.interventions import every_node
@@ -49,33 +47,6 @@ def test_a_node_against_the_fix_belongs_to_a_circuit_that_equals_the_whole(plant
     found = find_circuit(planted_circuit, EDIT)  # within 0.9 to 1.1
     assert {*found.members} == {*PLANTED, COPY} and found.faithfulness == pytest.approx(1, abs=0.01)
     assert found.is_minimal and found.gap < circuit.gap
-
-
-def test_a_set_that_keeps_too_much_is_no_success():
-    assert holds(np.array([0.89, 0.91, 1.09, 1.11]), goal=0.9).tolist() == [False, True, True, False]
-
-
-def test_random_sets_have_as_many_nodes_of_each_kind(planted_circuit, circuit):
-    """With one head of each kind and one feed-forward network, as the planted circuit has."""
-    network = planted_circuit.patched
-    run = CleanRun(planted_circuit, EDIT)
-    sets = NodeSets([(run, corpus_means(network, planted_circuit.tokenizer))])
-    sets.scale(circuit.score)
-    kinds = [[node for node in network.nodes if node.kind == planted.kind] for planted in PLANTED]
-    shares = sets.shares((), list(product(*kinds)))
-    assert len(circuit.random) == RANDOM_SETS
-    assert all(np.isclose(shares, each, atol=1e-3).any() for each in circuit.random)
-
-
-def test_where_nothing_is_lost_no_circuit_exists(planted_circuit):
-    """The reference is the sentence itself, so that all nodes together add nothing to the score."""
-    itself = CorruptedRun(EDIT, WRONG, RIGHT[:ROW], tuple(range(len(WRONG) + 1)), tuple(range(ROW + 1)))
-    ablation = corrupted_values(planted_circuit.patched, planted_circuit.tokenizer, itself)
-    found = find_circuit(planted_circuit, EDIT, ablation=ablation)
-    assert not found.is_telling and not found.is_minimal and found.members == ()
-    shares = found.faithfulness, found.completeness, *found.random, *found.growth
-    assert np.isnan([*shares, found.gap, found.p]).all()
-    assert found.reference == "corrupted sentence"
 
 
 def test_edits_of_one_kind_have_one_circuit(planted_circuit):
@@ -132,27 +103,6 @@ def test_an_independent_pass_says_the_same(planted_circuit, circuit):
         assert share == pytest.approx((score - circuit.empty) / added, abs=1e-4)
 
 
-def test_edges_of_random_weights_are_exact_in_the_last_layer(corrector):
-    """Checked for the last sub-layer, in a circuit of all parts, with normalisations before or after."""
-    source, target = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
-    change = find_changes(source, target)[0]
-    pairs = ((source, target),)
-    ablation = corpus_means(corrector.patched, corrector.tokenizer, pairs)
-    circuit = replace(
-        find_circuit(corrector, Edit(source, target, change), ablation=ablation), members=every_node(2, 2)
-    )
-    found = circuit_edges(corrector, Edit(source, target, circuit.contrast), circuit, ablation)
-    last = circuit.members[-1]
-    (edge,) = [each for each in found.edges if each.sender == last]
-    ids = (
-        corrector.tokenizer.encode_source(source),
-        corrector.tokenizer.encode_target(target)[: circuit.contrast.row + 1],
-    )
-    answered = corrector.patched.passes(*ids, [ablation.patches([last])])
-    less = answered.score(circuit.contrast.written, circuit.contrast.instead)[0]
-    assert found.score - edge.nats == pytest.approx(less, abs=1e-3)
-
-
 def test_the_means_are_those_of_all_positions(planted_circuit):
     network, tokenizer = planted_circuit.patched, planted_circuit.tokenizer
     (pair,) = pairs = (("나머거", "나먹거요"),)
@@ -164,11 +114,6 @@ def test_the_means_are_those_of_all_positions(planted_circuit):
     np.testing.assert_allclose(
         means.nodes[every_node(2, 2)[2]], found["encoder_output"][1].mean(axis=0), atol=1e-5
     )
-
-
-def test_the_shipped_sentences_are_pairs_of_one_line_each():
-    assert len(set(everyday_pairs())) == len(everyday_pairs()) > 30
-    assert all(wrong.strip() == wrong and right.strip() == right for wrong, right in everyday_pairs())
 
 
 # The fields that the published schema of attribution graphs requires (Neuronpedia, graph-schema.json,

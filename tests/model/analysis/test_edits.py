@@ -1,6 +1,5 @@
 """Rows, columns and tokens of a change, and guesses: by hand, and against planted heads."""
 
-import itertools
 import random
 from dataclasses import replace
 from itertools import combinations
@@ -10,12 +9,10 @@ import pytest
 
 from model.analysis.attention_maps import aligned_difference
 from model.analysis.edits import (
-    agreeing_head,
     agreement,
     attention_of_change,
     attention_to_edit,
     by_character,
-    changed_rows,
     changes_in_tokens,
     copied_tokens,
     copy_positions,
@@ -25,9 +22,9 @@ from model.analysis.edits import (
     spans_of,
     text_of,
 )
-from model.text.changes import Change, find_changes, find_rewriting
-from model.trace.trace import ATTENTION_KINDS, AttentionTrace, Selection
-from tests.own_model import RIGHT, SHAPES, WRONG, Speller
+from model.text.changes import Change, find_changes
+from model.trace.trace import ATTENTION_KINDS, AttentionTrace
+from tests.own_model import RIGHT, WRONG, Speller
 from tests.ui.fake_corrector import random_trace
 
 
@@ -63,23 +60,9 @@ def test_a_copy_looks_at_the_same_character_and_pairs_what_was_replaced():
     assert positions.tolist() == [0, 1, 2, 3, 4, 6, -1, 7]
 
 
-def test_a_replacement_by_a_longer_text_leaves_its_last_rows_without_counterpart():
-    longer = (Change(1, 2, 1, 4, "나", "다라마"),)
-    assert copy_positions(longer, 4, 6).tolist() == [0, 1, -1, -1, 2, 3]
-    shorter = (Change(1, 4, 1, 2, "다라마", "나"),)
-    assert copy_positions(shorter, 6, 4).tolist() == [0, 1, 4, 5]
-
-
 def test_lengths_that_the_changes_do_not_explain_are_refused():
     with pytest.raises(ValueError, match="make 4 source tokens 6, received 4 target tokens"):
         copy_positions([Change(1, 2, 1, 4, "나", "다라마")], 4, 4)
-
-
-def test_a_deletion_shows_in_the_row_that_follows_also_at_the_end():
-    assert changed_rows(find_changes("가나 다", "가나다"), 4).tolist() == [False, False, True, False]
-    assert changed_rows(find_changes("가나", "가"), 2).tolist() == [False, True]
-    assert changed_rows(find_changes("가", "가나"), 3).tolist() == [False, True, False]
-    assert not changed_rows((), 3).any()
 
 
 @pytest.mark.parametrize(
@@ -100,18 +83,6 @@ def test_what_belongs_to_a_change(source, target, cross, encoder, decoder):
     for kind, expected in zip(ATTENTION_KINDS, (encoder, decoder, cross), strict=True):
         found = focus(trace, kind, change)
         assert (found.rows, found.columns) == expected, kind
-
-
-def test_a_focus_lies_inside_its_map_and_shows_each_row_something_it_may_see():
-    for source, target in texts():
-        trace = trace_of(source, target)
-        for change, kind in itertools.product(find_changes(source, target), ATTENTION_KINDS):
-            queries, keys = trace.axes(kind)
-            found = focus(trace, kind, change)
-            assert set(found.rows) <= set(range(len(queries))) and found.rows
-            assert set(found.columns) <= set(range(len(keys))) and found.columns
-            if kind == "decoder_attention":
-                assert trace.attention(kind)[0, 0][np.ix_(found.rows, found.columns)].any(axis=1).all()
 
 
 SOURCE, TARGET = "손니미 갔 다", "손님이 갔다"
@@ -141,34 +112,6 @@ def test_a_head_that_turns_to_the_mistake_alone_stands_out():
     assert attention.usual.item() == pytest.approx((0 / 3 + 1 / 3) / 2)
 
 
-@pytest.mark.parametrize("kind", ["encoder_attention", "cross_attention"])
-def test_a_head_that_looks_everywhere_alike_favours_no_change(kind):
-    for source, target in texts():
-        trace, changes = trace_of(source, target), find_changes(source, target)
-        for change in changes:
-            attention = attention_to_edit(trace, kind, change, changes)
-            counted = [
-                sum(
-                    kind == "cross_attention" or column != row
-                    for column in focus(trace, kind, change).columns
-                )
-                for row in focus(trace, kind, change).rows
-            ]
-            assert attention.share.item() == pytest.approx(np.mean(counted) / (len(source) + 1), abs=1e-6)
-            if changes == (change,) and max(counted) <= 1 and len(source) - len(change.wrong) > 4:
-                assert attention.usual.item() == pytest.approx(attention.share.item(), abs=1e-6)
-            assert 0 <= attention.usual.item() <= 1
-
-
-def test_what_a_character_gives_to_itself_tells_nothing_of_its_neighbours():
-    trace = trace_of(SOURCE, TARGET, encoder_attention=one_hot(range(8), 8))
-    attention = attention_to_edit(trace, "encoder_attention", CHANGES[0], CHANGES)
-    assert (attention.share.item(), attention.usual.item()) == (0, 0)
-    neighbour = trace_of(SOURCE, TARGET, encoder_attention=one_hot([1, 2, 3, 4, 5, 6, 7, 0], 8))
-    attention = attention_to_edit(neighbour, "encoder_attention", CHANGES[0], CHANGES)
-    assert attention.share.item() == attention.usual.item() == 1
-
-
 def test_the_decoder_is_asked_for_what_it_has_just_written():
     previous = trace_of(SOURCE, TARGET, decoder_attention=one_hot(range(7), 7))
     attention = attention_to_edit(previous, "decoder_attention", CHANGES[0], CHANGES)
@@ -178,12 +121,6 @@ def test_the_decoder_is_asked_for_what_it_has_just_written():
     attention = attention_to_edit(back, "decoder_attention", CHANGES[0], CHANGES)
     assert attention.share.item() == 1
     assert attention.usual.item() == pytest.approx((1 / 4 + 0 / 3) / 2)  # row 0 has nothing but <s>
-
-
-def test_where_no_row_can_be_asked_usual_is_zero():
-    changes = find_changes("가", "나")  # the end mark has no right neighbour, 가 has one
-    attention = attention_to_edit(trace_of("가", "나"), "encoder_attention", changes[0], changes)
-    assert (attention.share.item(), attention.usual.item()) == (0.5, 0)
 
 
 def test_leading_heads_are_those_that_do_there_what_they_do_nowhere_else():
@@ -196,24 +133,6 @@ def test_leading_heads_are_those_that_do_there_what_they_do_nowhere_else():
     assert (layer, head, share) == (0, 1, 1.0) and usual < 0.2
     assert [type(value) for value in leading[0]] == [int, int, float, float]
     assert len(leading_heads(trace, CHANGES[0], CHANGES, count=9)) == 4
-
-
-def test_a_recurrent_network_has_cross_attention_alone():
-    full = trace_of(SOURCE, TARGET)
-    names = ("encoder_attention", "decoder_attention")
-    names += ("source_positional_encoding", "target_positional_encoding")
-    trace = AttentionTrace(**{**vars(full), **dict.fromkeys(names)})
-    assert len(leading_heads(trace, CHANGES[0], CHANGES)) == 1
-    for function in (focus, lambda *given: attention_to_edit(*given, CHANGES)):
-        with pytest.raises(ValueError, match="received 'encoder_attention'"):
-            function(trace, "encoder_attention", CHANGES[0])
-
-
-def test_rows_stand_at_themselves_or_at_what_they_copy():
-    trace = trace_of(SOURCE, TARGET)
-    assert row_positions(trace, "encoder_attention", CHANGES).tolist() == list(range(8))
-    assert row_positions(trace, "decoder_attention", CHANGES).tolist() == list(range(7))
-    assert row_positions(trace, "cross_attention", CHANGES).tolist() == [0, 1, 2, 3, 4, 6, 7]
 
 
 def test_a_change_of_another_sentence_is_refused():
@@ -234,11 +153,6 @@ def placed(trace: AttentionTrace, source: str, target: str) -> list[tuple[int, i
 def test_a_token_that_a_change_touches_belongs_to_it():
     # h is inserted inside "te" and "th"; the h behind the e is deleted, before "▁ca"; 왓 becomes 왔.
     assert placed(TRACE, WRONG, RIGHT) == [(0, 1, 0, 1), (1, 2, 2, 2), (4, 5, 4, 5)]
-
-
-def test_what_is_added_at_the_end_stands_before_the_end_mark():
-    trace = Speller().trace("a big", "a big cat")
-    assert placed(trace, "a big", "a big cat") == [(3, 3, 3, 5)]
 
 
 def test_without_places_there_are_none():
@@ -275,13 +189,6 @@ def test_a_trace_of_characters_may_leave_spaces_out():
     assert head.share == pytest.approx(0.25)  # the end mark's row attends to the deleted space
 
 
-def test_heads_are_ranked_over_pieces_of_words():
-    changes = changes_in_tokens(TRACE, find_changes(WRONG, RIGHT))
-    found = leading_heads(TRACE, changes[2], changes)
-    share = TRACE.cross_attention[:, :, 4, 4]
-    assert all(head.share == pytest.approx(share[head.layer, head.head]) for head in found)
-
-
 def test_aligned_tokens_match_whole_tokens():
     one, other = Speller().trace("a big cat", "a big cat"), Speller().trace("a cat", "a cat")
     weights = one.cross_attention[0, 0], other.cross_attention[0, 0]
@@ -289,20 +196,6 @@ def test_aligned_tokens_match_whole_tokens():
     assert not missing.any()
     rows = [0, 3, 4, 5]  # a ▁bi g ▁ca t </s> -> a ▁ca t </s>
     np.testing.assert_allclose(found, weights[1] - weights[0][np.ix_(rows, rows)])
-
-
-def test_a_selection_takes_the_last_layer_and_head_of_a_kind_with_fewer():
-    chosen = Selection("cross_attention", 2, 1)
-    np.testing.assert_array_equal(chosen.weights(TRACE), TRACE.cross_attention[2, 1])
-    np.testing.assert_array_equal(chosen.weights(TRACE, "decoder_attention"), TRACE.decoder_attention[0, 1])
-    assert SHAPES["decoder_attention"] == (1, 4)
-
-
-def test_a_translation_is_one_change_of_the_whole():
-    assert find_rewriting(WRONG, RIGHT) == find_changes(WRONG, RIGHT)
-    (whole,) = find_rewriting("the cat", "고양이")
-    assert (whole.wrong, whole.right) == ("the cat", "고양이")
-    assert find_rewriting("", "a") == find_changes("", "a")
 
 
 def test_shares_worked_out_by_hand():
@@ -341,9 +234,3 @@ def test_attention_of_a_change_is_that_of_the_character_in_question():
         best = leading_heads(trace, one, [one], count=1)[0]
         share = attention[best.layer, best.head, columns].sum()
         assert best.share == pytest.approx(share)
-
-
-def test_the_agreeing_head_looks_most_at_the_marks():
-    weights = np.full((2, 3, 5), 0.1)
-    weights[1, 2, 4] = 0.6
-    assert agreeing_head(agreement(weights, [4, 0])) == (1, 2)

@@ -5,8 +5,6 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from model.activations.walk import ActivationWalk
-from model.adapters.own_stream import Built, OwnStream
 from model.analysis import attribution_patching, corpus_means, edits_of
 from model.analysis.ablation import node_effects
 from model.analysis.contrasts import CleanRun
@@ -54,26 +52,3 @@ def test_the_planted_nodes_have_the_largest_estimates(planted_circuit):
     assert (one.method, five.method) == ("attribution patching (estimate)", "EAP-IG over 5 steps (estimate)")
     exact = node_effects(planted_circuit, edit).total
     np.testing.assert_allclose(one.exact, [exact[one.nodes.index(node)] for node in one.checked], atol=1e-4)
-
-
-def test_the_gradient_of_an_unknown_function_comes_from_its_values(corrector):
-    """A network of another library gives no gradients of its feed-forward networks."""
-    walk, rng = corrector.patched, np.random.default_rng(0)
-    width = walk.config.d_model
-    built = Built(
-        {},
-        {},
-        True,
-        walk.normalisation,
-        1,
-        {},
-        lambda *_: None,
-        {},
-        np.zeros((1, width)),
-        None,
-        lambda side, layer, entered: ActivationWalk.feed_forward(walk, side, layer, entered),
-    )
-    entered, towards = rng.normal(size=(2, 3, width)).astype(np.float32)
-    found = OwnStream(built, {}).feed_forward_gradient("decoder", 0, entered, towards)
-    expected = walk.feed_forward_gradient("decoder", 0, entered, towards)
-    np.testing.assert_allclose(found, expected, atol=0.05 * np.abs(expected).max())

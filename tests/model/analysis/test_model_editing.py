@@ -8,10 +8,8 @@ import pytest
 from model import Corrector
 from model.analysis import edit_effects, model_editing
 from model.analysis.edit_effects import (
-    SAME_KIND,
     EditedText,
     ReadSentences,
-    behind_openings,
     edit_outcome,
     same_mistake,
     written,
@@ -19,17 +17,11 @@ from model.analysis.edit_effects import (
 from model.analysis.model_editing import (
     MARGIN,
     MOST_PAIRS,
-    OTHER_PAIRS,
     Pair,
     edit_network,
-    kernel_edit,
     own_pairs,
-    relative_size,
-    second_moment,
-    whitened,
 )
-from model.trace.interventions import Intervention, Node
-from training.measure.editing import make_pairs
+from model.trace.interventions import Intervention
 
 LEARNED = Pair("금새 비가 그쳤다.", "금세 비가 그쳤다.")  # the network writes 금세비가
 OTHERS = 20
@@ -129,29 +121,6 @@ def test_only_sentences_with_another_token_are_decoded_again(shipped, layer):
     assert 0 < sum(each.before != each.after for each in found) < len(pairs)
 
 
-def test_an_edit_is_the_least_change_under_its_covariance():
-    rng = np.random.default_rng(0)
-    keys, values, others = rng.normal(size=(2, 12)), rng.normal(size=(2, 3)), rng.normal(size=(40, 12))
-    covariance = whitened((others.T @ others / 40).astype(np.float32), 1.0).astype(np.float64)
-    rare = np.linalg.solve(covariance, keys.T)
-    edit = kernel_edit(Node("decoder_feed_forward", 0), keys, values, rare)
-    np.testing.assert_allclose(edit.added(keys), values, atol=1e-5)
-    change = edit.directions @ edit.values
-    for _ in range(5):  # other changes that map the keys to the values, too
-        free = rng.normal(size=(12, 3))
-        free -= np.linalg.pinv(keys) @ (keys @ free)
-        sizes = [np.trace(each.T @ covariance @ each) for each in (change, change + free)]
-        assert sizes[0] < sizes[1]
-
-
-def test_the_size_is_that_of_the_changed_matrix(shipped, edit):
-    kernel = shipped.patched.arrays["decoder_4/feed_forward/output/kernel"]
-    change = edit.kernel.directions @ edit.kernel.values
-    assert relative_size(shipped.patched, edit.kernel) == pytest.approx(
-        np.linalg.norm(change) / np.linalg.norm(kernel), rel=1e-3
-    )
-
-
 @pytest.mark.parametrize(
     ("before", "after", "outcome"),
     [
@@ -166,15 +135,6 @@ def test_outcomes(before, after, outcome):
     assert EditedText(Pair("금새", "금세"), before, after).outcome == outcome
 
 
-def test_the_same_mistake_is_that_of_the_article_in_other_sentences():
-    pair = Pair("깨끗히 닦아라.", "깨끗이 닦아라.")
-    assert behind_openings(pair)[0] == Pair("그런데 깨끗히 닦아라.", "그런데 깨끗이 닦아라.")
-    own = same_mistake(pair)
-    assert own and all("히" in each.wrong and pair.wrong not in each.wrong for each in own)
-    own = same_mistake(Pair("느낀바가 많다.", "느낀 바가 많다."))
-    assert len(own) == len(set(own)) == SAME_KIND  # our sentences hold some of them twice
-
-
 @pytest.mark.parametrize(
     ("wrong", "wanted", "shared"),
     [
@@ -186,19 +146,3 @@ def test_the_same_mistake_is_that_of_the_article_in_other_sentences():
 def test_the_same_mistake_has_the_same_letters_or_a_word_of_the_space(wrong, wanted, shared):
     own = same_mistake(Pair(wrong, wanted))
     assert own and all(re.search(shared, each.wanted) for each in own)
-
-
-def test_the_taught_word_and_fragments_are_no_other_sentences():
-    own = same_mistake(Pair("무리없이 끝났다.", "무리 없이 끝났다."))
-    assert not [each.wrong for each in own if "무리없이" in each.wrong]
-    assert all(each.wanted.endswith(".") for each in own) and len(own) > 4
-
-
-def test_our_own_sentences_are_those_that_the_command_makes():
-    assert [(kind, *pair) for kind, pair in own_pairs()] == list(make_pairs())
-    others = own_pairs()[model_editing.KEY_PAIRS :][:OTHER_PAIRS]
-    assert sum(pair.wrong == pair.wanted for _, pair in others) == OTHER_PAIRS // 2
-
-
-def test_sentences_of_our_own_are_read_once(shipped):
-    assert second_moment(shipped, 3) is second_moment(shipped, 3)

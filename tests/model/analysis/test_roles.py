@@ -26,6 +26,8 @@ def test_a_decoder_has_no_role_ahead_and_shares_are_shares(planted):
             assert shares.shape == (1, *trace.shape(kind))
             assert ((shares >= 0) & (shares <= 1 + 1e-5)).all()
         assert set(found.leading.ravel()) <= set(ROLES)
+    with pytest.raises(ValueError, match="received none"):
+        growth(KIND, [], [], [])
 
 
 def test_a_role_is_found_when_it_is_kept_from_then_on():
@@ -35,11 +37,3 @@ def test_a_role_is_found_when_it_is_kept_from_then_on():
     assert since(BREADTH, OWN, BREADTH, OWN, OWN) == (OWN, 3)
     assert since(OWN, OWN) == (OWN, 0)
     assert since(OWN, BREADTH) == (BREADTH, 1)
-
-
-def test_a_sentence_too_short_for_a_role_has_no_share_of_it(planted):
-    found = growth(KIND, ["가"], ["가"], [planted.trace("가", "가")])
-    assert np.isnan(found.shares["previous"]).all()
-    assert np.isfinite(found.shares[OWN]).all()
-    with pytest.raises(ValueError, match="received none"):
-        growth(KIND, [], [], [])

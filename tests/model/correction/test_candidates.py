@@ -32,20 +32,6 @@ def stretches(source, target, others=(), accepts=lambda change: True):
     return find_stretches(source, target, produced(target, others), TOKENIZER, accepts)
 
 
-def test_a_network_that_is_sure_and_copies_has_none():
-    assert stretches("가나다", "가나다") == ()
-    assert stretches("가나다", "가나다", [(1, "라", 0.005)]) == ()
-
-
-def test_what_it_wrote_stands_first_and_the_source_is_always_there():
-    (found,) = stretches("가나다", "가라다", [(1, "나", 0.3), (1, "마", 0.1)])
-    assert (found.start, found.end, found.kept, found.written) == (1, 2, "나", "라")
-    assert list(found.candidates) == ["라", "나", "마"]
-    assert [math.exp(log) for log in found.candidates.values()] == pytest.approx([0.6, 0.3, 0.1], rel=1e-4)
-    (sure,) = stretches("가나다", "가라다")
-    assert sure.candidates["나"] < math.log(1e-6)
-
-
 @pytest.mark.parametrize(
     ("target", "other", "expected"),
     [
@@ -73,11 +59,6 @@ def test_candidates_for_the_same_tokens_are_one_stretch_and_others_are_not():
     assert math.exp(found[0].candidates["가 다"]) == pytest.approx(0.9, rel=1e-4)
 
 
-def test_neighbours_are_chosen_one_by_one():
-    found = stretches("가나다라마바", "가다다라마바", [(2, "사", 0.1)])
-    assert [(each.start, set(each.candidates)) for each in found] == [(1, {"다", "나"}), (2, {"다", "사"})]
-
-
 def test_offsets_follow_what_was_inserted_before():
     found = stretches("가나다라", "가 나다 마", [(2, "사", 0.1), (5, "바", 0.2)])
     assert [(each.kept, each.written) for each in found] == [("", " "), ("나", "나"), ("라", " 마")]
@@ -90,14 +71,6 @@ def test_what_was_left_out_may_have_been_kept():
     (found,) = stretches("가나다", "가다", [(1, "나", 0.3)])
     assert (found.start, found.end, found.kept, found.written) == (1, 3, "나다", "다")
     assert math.exp(found.candidates["나다"]) == pytest.approx(0.3, rel=1e-4)
-
-
-def test_what_is_not_accepted_is_in_no_candidate():
-    assert stretches("가나다", "가라다", accepts=lambda change: False) == ()
-    (found,) = stretches(
-        "가나다바", "가라다바", [(3, "마", 0.2)], accepts=lambda change: change.right != "라"
-    )
-    assert found.written == found.kept == "바" and list(found.candidates) == ["바", "마"]
 
 
 def test_nonsense_makes_a_bounded_number():

@@ -71,13 +71,6 @@ def test_the_probability_of_a_fix(source, target, written, expected):
     assert weighed.confidence == pytest.approx(expected * 0.75)
 
 
-def test_a_difference_between_two_texts_has_no_confidence_and_probabilities_make_no_difference():
-    (change,) = find_changes("감배", "담배")
-    assert replace(change, fix_probability=0.5, keep_probability=0.1) == change
-    with pytest.raises(ValueError, match=r"no network made the change of source\[0:1\]"):
-        _ = change.confidence
-
-
 @pytest.fixture(scope="module")
 def corrections(tiny_corrector):
     corrections = tiny_corrector.correct_batch(TEXTS)
@@ -99,16 +92,6 @@ def test_a_threshold_is_moved_without_asking_the_network_again(tiny_corrector, t
             assert moved.proposed == correction.proposed
     with pytest.raises(ValueError, match="received 1.5"):
         corrections[0].with_minimum_confidence(1.5)
-
-
-def test_a_corrector_that_must_be_certain_changes_nothing(
-    tiny_folder, tiny_corrector, load_tiny, corrections
-):
-    certain = load_tiny(tiny_folder, minimum_confidence=1.0)
-    assert [correction.text for correction in certain.correct_batch(TEXTS)] == TEXTS
-    assert certain.minimum_confidence == 1.0
-    assert any(correction.changes for correction in corrections)
-    assert tiny_corrector.minimum_confidence == tiny_corrector.config.minimum_confidence == 0.0
 
 
 def test_a_confidence_is_a_probability(tiny_folder):
@@ -162,13 +145,6 @@ def test_trees_of_all_shapes_are_walked_at_once():
     rows = np.random.default_rng(0).normal(size=(60, len(FIELDS)))
     expected = [0.25 + sum(walked(tree, row) for tree in OF_ALL_SHAPES) for row in rows]
     np.testing.assert_allclose(Trees(FIELDS, 0.25, OF_ALL_SHAPES).log_odds(rows), expected)
-
-
-def test_no_rows_no_trees_and_no_questions_are_no_exception():
-    rows = np.zeros((4, len(FIELDS)))
-    assert Trees(FIELDS, 0.5, OF_ALL_SHAPES).log_odds([]).shape == (0,)
-    np.testing.assert_allclose(Trees(FIELDS, 0.5, (1.0,)).log_odds(rows), 1.5)
-    np.testing.assert_allclose(Trees(FIELDS, 0.5, ()).log_odds(rows), 0.5)
 
 
 def test_what_is_written_has_names_and_is_read_again():
@@ -258,23 +234,6 @@ def test_a_missing_or_damaged_table_is_a_message(folder, name):
         load_confidence(folder)
 
 
-def test_leaves_add_up_to_log_odds():
-    ((_, text, confidence),) = CONFIDENCE.choose("하꾜에", [FIRST_STRETCH])
-    assert (text, confidence) == ("학교", pytest.approx(probability(0.25 + 1.0 + 0.5 - LETTERS_RARER)))
-    unknown = replace(FIRST_STRETCH, candidates={"학꾜": math.log(0.9), "하꾜": math.log(0.1)})
-    ((_, text, confidence),) = CONFIDENCE.choose("하꾜에", [unknown])
-    assert (text, confidence) == ("학꾜", pytest.approx(probability(0.25 - 2.0 + 0.0)))
-    assert CONFIDENCE.choose("하꾜에", ()) == []
-
-
-def test_the_likeliest_candidate_is_chosen_whatever_the_network_put_first():
-    second = replace(
-        FIRST_STRETCH, candidates={"학꾜": math.log(0.6), "학교": math.log(0.3), "하꾜": math.log(0.05)}
-    )
-    ((found, text, _),) = CONFIDENCE.choose("하꾜에", [second])
-    assert text == "학교" and found.written == "학꾜"
-
-
 @pytest.mark.parametrize(("known", "expected"), [("학교", ["학교"]), ("학꾜", [])])
 def test_what_the_network_would_have_left_alone_takes_better_odds_than_evens(known, expected):
     kept = replace(FIRST_STRETCH, candidates={"하꾜": math.log(0.6), known: math.log(0.3)})
@@ -339,21 +298,35 @@ def test_letters_are_rarer_mistakes_in_a_sentence_with_few_changes(changes):
     assert found == pytest.approx([probability(1.5 - lower)] * changes)
 
 
+OF_4, OF_3, OF_2 = ({"unknown_kept": 1, "whole": syllables} for syllables in (4, 3, 2))  # in no lexicon
+KNOWN, TYPED = {"whole_kept": 4, "whole": 4}, {"unknown_kept": 1}
+LIKELIER, LESS, FAR = ({"morphemes_kept": gain} for gain in (SURER, SURER - 1, 2 * SURER))
+LOWER = 2.0 - LETTERS_RARER
+
+
 @pytest.mark.parametrize(
-    ("kept", "text", "unknown_kept", "whole_kept", "whole", "expected"),
+    ("frame", "kept", "text", "second", "expected"),
     [
-        ("렉", "랙", 1, 0, 4, 2.0),  # 인터렉티브 → 인터랙티브: a long word
-        ("룽", "룹", 1, 0, 2, 2.0 - LETTERS_RARER),  # 그룽 → 그룹: a short one
-        ("박", "덱", 1, 0, 3, 0.0),  # 인박스 → 인덱스: two letters of a word that may be a name
-        ("곬", "공", 1, 0, 2, 2.0),  # no name has this coda
-        ("머거", "먹어", 1, 0, 2, 2.0 - LETTERS_RARER),  # as it is heard
-        ("러미", "머리", 1, 0, 2, 2.0 - LETTERS_RARER),  # in another order
-        ("렉", "랙", 0, 4, 4, 0.0),  # a known word
+        ("그는 {} 보았다", "렉", "랙", OF_4, 2.0),  # 인터렉티브 → 인터랙티브: a long word
+        ("그는 {} 보았다", "룽", "룹", OF_2, LOWER),  # 그룽 → 그룹: a short one
+        ("그는 {} 보았다", "박", "덱", OF_3, 0.0),  # 인박스 → 인덱스: two letters of what may be a name
+        ("그는 {} 보았다", "곬", "공", OF_2, 2.0),  # no name has this coda
+        ("그는 {} 보았다", "머거", "먹어", OF_2, LOWER),  # as it is heard
+        ("그는 {} 보았다", "러미", "머리", OF_2, LOWER),  # in another order
+        ("그는 {} 보았다", "렉", "랙", KNOWN, 0.0),
+        ("밥을 {} 나갔다", "머꼬", "먹고", LIKELIER, 2.0),  # a stem and an ending
+        ("밥을 {} 나갔다", "머꼬", "먹고", LESS, 0.0),
+        ("꽃이 펼쳐{}", "지다", "진다", LIKELIER, 0.0),  # typed was an ending, too
+        ("꽃이 펼쳐{}", "지다", "진다", FAR, 2.0),
+        ("동생{} 얼굴을 보았다", "에", "의", LIKELIER, 2.0),  # a particle for a particle
+        ("물{} 마셨다", "얼", "을", LIKELIER, 0.0),  # a noun may end so
+        ("밥을{} 먹었다", "로", "", TYPED, 0.0),  # 리스로를 → 리스를: a syllable of a name
+        ("밥을{} 먹었다", "을", "", TYPED, LOWER),  # one that was typed twice
+        ("밥을{} 먹었다", "로", "르", TYPED, LOWER),  # something else comes
     ],
 )
-def test_a_word_that_no_lexicon_has(kept, text, unknown_kept, whole_kept, whole, expected):
-    second = {"unknown_kept": unknown_kept, "whole_kept": whole_kept, "whole": whole}
-    assert rated_at_natural_rates("그는 {} 보았다", kept, text, 2.0, **second) == expected
+def test_log_odds_at_natural_rates(frame, kept, text, second, expected):
+    assert rated_at_natural_rates(frame, kept, text, 2.0, **second) == expected
 
 
 def rated_at_natural_rates(frame, kept, text, log_odds, is_dense=False, **second):
@@ -376,34 +349,6 @@ def rated_at_natural_rates(frame, kept, text, log_odds, is_dense=False, **second
 def test_more_is_asked_of_a_word_for_a_noun_of_the_lexicon(frame, kept, text, log_odds, expected):
     assert rated_at_natural_rates(frame, kept, text, log_odds) == expected
     assert rated_at_natural_rates(frame, kept, text, log_odds, is_dense=True) == log_odds
-
-
-@pytest.mark.parametrize(
-    ("frame", "kept", "text", "morphemes_kept", "expected"),
-    [
-        ("밥을 {} 나갔다", "머꼬", "먹고", SURER, 2.0),  # a stem and an ending that are likelier
-        ("밥을 {} 나갔다", "머꼬", "먹고", SURER - 1, 0.0),
-        ("꽃이 펼쳐{}", "지다", "진다", SURER, 0.0),  # typed was an ending, too
-        ("꽃이 펼쳐{}", "지다", "진다", 2 * SURER, 2.0),
-        ("동생{} 얼굴을 보았다", "에", "의", SURER, 2.0),  # a particle for a particle
-        ("물{} 마셨다", "얼", "을", SURER, 0.0),  # a noun may end so
-    ],
-)
-def test_a_stem_or_an_ending_is_no_name(frame, kept, text, morphemes_kept, expected):
-    assert rated_at_natural_rates(frame, kept, text, 2.0, morphemes_kept=morphemes_kept) == expected
-
-
-@pytest.mark.parametrize(
-    ("kept", "text", "expected"),
-    [
-        ("로", "", 0.0),  # 리스로를 → 리스를: a syllable of a name
-        ("을", "", 2.0 - LETTERS_RARER),  # one that was typed twice
-        ("로", "르", 2.0 - LETTERS_RARER),  # something else comes
-    ],
-)
-def test_a_syllable_that_was_typed_once_stays(kept, text, expected):
-    found = rated_at_natural_rates("밥을{} 먹었다", kept, text, 2.0, unknown_kept=1)
-    assert found == expected
 
 
 def test_both_halves_of_a_swap_are_as_sure_as_the_less_sure_one():

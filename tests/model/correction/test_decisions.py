@@ -1,13 +1,12 @@
 """Changes that a person decides, at any confidence; no network is needed for that."""
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from model.correction.correction import KEPT_TRACES, Correction, SentenceCorrection
-from model.text.changes import apply_changes, find_changes
+from model.text.changes import find_changes
 
 # Source, target, and the confidence of each change.
 SENTENCES = (
@@ -53,11 +52,6 @@ def correction(looked) -> Correction:
     return Correction(" ".join(source for source, *_ in SENTENCES), tuple(sentences))
 
 
-def test_without_decisions_the_confidence_decides(correction):
-    assert correction.text == "고객이 왓다 비가 온다 또 왔다 갓다"
-    assert correction.with_decisions() == correction
-
-
 def test_numbers_count_the_proposals_of_all_sentences(correction):
     assert [change.right for change in correction.proposed] == ["객", "왔", "왔", "갔"]
     assert correction.with_decisions(accepted=[1]).text == "고객이 왔다 비가 온다 또 왔다 갓다"
@@ -78,25 +72,9 @@ def test_a_rejection_beats_an_acceptance_of_the_same_number(correction):
     assert correction.with_decisions([0], [0]).text == correction.with_decisions((), [0]).text
 
 
-def test_decisions_replace_earlier_ones(correction):
-    assert correction.with_decisions([1], [0]).with_decisions([3]) == correction.with_decisions([3])
-
-
 @pytest.mark.parametrize("numbers", [[-1], [4], [10**30], [-(10**30), 99], [0.5]])
 def test_a_number_that_is_no_proposal_decides_nothing(correction, numbers):
     assert correction.with_decisions(numbers, numbers) == correction
-
-
-def test_any_decisions_give_a_text_that_its_changes_rebuild(correction):
-    rng = random.Random(0)
-    for _ in range(200):
-        accepted, rejected = ({n for n in range(-1, 5) if rng.random() < 0.4} for _ in range(2))
-        decided = correction.with_decisions(accepted, rejected)
-        assert apply_changes(decided.source, decided.changes) == decided.text
-        for change in decided.changes:
-            assert decided.source[change.source_start : change.source_end] == change.wrong
-            assert decided.text[change.target_start : change.target_end] == change.right
-        assert decided.proposed == correction.proposed
 
 
 def test_after_a_rejection_it_is_looked_up_anew_and_the_way_back_costs_nothing(correction, looked):
@@ -107,12 +85,6 @@ def test_after_a_rejection_it_is_looked_up_anew_and_the_way_back_costs_nothing(c
     assert undone.with_decisions().sentences[0].trace is before
     assert correction.with_minimum_confidence(0.8).sentences[0].trace is before
     assert len(looked.texts) == 2
-
-
-def test_a_decision_about_one_sentence_leaves_the_traces_of_the_others(correction, looked):
-    third = correction.sentences[2].trace
-    assert correction.with_decisions(rejected=[0]).sentences[2].trace is third
-    assert len(looked.texts) == 1
 
 
 def test_a_sentence_keeps_a_bounded_number_of_traces(looked):

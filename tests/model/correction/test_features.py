@@ -8,11 +8,7 @@ import pytest
 from model.correction.candidates import Stretch
 from model.correction.features import (
     ALONE,
-    FIRST,
     LEAST_LOG,
-    MONOTONE,
-    SECOND,
-    Features,
     features,
     second_features,
 )
@@ -47,13 +43,6 @@ def test_a_phrase_is_compared_with_those_of_the_other_candidates():
     span, kept = (("학교에 갔다", 0, 6), ("하꾜에 갔다", 0, 6))  # all else as the network wrote it
     assert school.phrase_kept == pytest.approx(float(np.subtract(*NGRAMS.scores([span, kept]))))
     assert school.phrase == pytest.approx(float(NGRAMS.scores([span])[0]) / 6)
-
-
-def test_the_words_that_would_stand_there_are_read_after_all_changes():
-    # Two slips in one word are two stretches; neither alone gives the word.
-    source = "확교헤"
-    rows = rows_of(source, stretch(source, "확", 학=0.9, 확=0.05), stretch(source, "헤", 에=0.9, 헤=0.05))
-    assert {row.right_count for row in rows.values()} == {math.log(31)}
 
 
 def test_a_space_concerns_the_words_on_both_sides():
@@ -96,8 +85,3 @@ def test_the_shape_of_a_particle_is_compared_with_that_of_the_source(asked):
     stretches = [stretch(source, "이", 가=0.5, 이=0.4, 는=0.1)]
     mended = second_features(source, stretches, features(source, stretches, WORDS, NGRAMS))
     assert [each.misshapen for each in mended] == [-1, -1]
-
-
-def test_every_monotone_feature_exists():
-    assert set(MONOTONE) <= set(SECOND)
-    assert SECOND[: len(FIRST)] == FIRST == Features._fields

@@ -38,11 +38,6 @@ def test_what_follows_a_run_is_mixed_with_what_follows_shorter_ones(ngrams):
     assert score(ngrams, "가나다라", 3, 4) == pytest.approx(math.log(expected), abs=0.05)
 
 
-def test_where_a_run_is_unknown_the_shorter_one_decides(ngrams):
-    assert score(ngrams, "다나다라", 3, 4) == pytest.approx(math.log(AFTER_TWO), abs=0.05)
-    assert score(ngrams, "힣라", 1, 2) == pytest.approx(math.log(ANYWHERE), abs=0.01)
-
-
 def test_what_is_frequent_in_one_place_alone_is_not_usual_elsewhere():
     ngrams = NGrams.count(["가나", "가나", "가나", "다라", "마라"])
     assert score(ngrams, "힣나", 1, 2) < score(ngrams, "힣라", 1, 2)
@@ -54,24 +49,6 @@ def test_the_probabilities_of_all_that_may_follow_add_up_to_one(before, least):
     ngrams = NGrams.count(SENTENCES, least)
     spans = [(before + character, len(before), len(before) + 1) for character in f"{ngrams.characters}힣"]
     assert np.exp(ngrams.scores(spans)).sum() == pytest.approx(1)
-
-
-def test_both_ends_of_a_sentence_count(ngrams):
-    assert score(ngrams, "가나다", 0, 1) > score(ngrams, "나가다", 1, 2)  # sentences begin with 가
-    assert score(ngrams, "나나", 2, 3) > score(ngrams, "나다", 2, 3)  # no sentence ends in 다
-
-
-def test_what_was_never_seen_is_possible_and_less_usual_than_all_else(ngrams):
-    unknown = score(ngrams, "가힣", 1, 2)
-    assert math.isfinite(unknown) and unknown < score(ngrams, "가마", 1, 2)
-    assert score(ngrams, "가나", 1, 1) == 0.0
-
-
-def test_spans_are_scored_together_as_alone(ngrams):
-    spans = [("가나다라", 0, 5), ("", 0, 1), ("다다", 1, 2), ("가나다마", 2, 4)]
-    together = ngrams.scores(spans)
-    np.testing.assert_allclose(together, [score(ngrams, *span) for span in spans])
-    assert ngrams.scores([]).shape == (0,)
 
 
 def test_rare_long_runs_are_left_out_and_leave_their_share_to_shorter_ones():
@@ -96,12 +73,6 @@ def test_a_file_holds_it(ngrams, tmp_path):
     text = "가나다라마나"
     spans = [(text, start, stop) for start in range(6) for stop in range(start, 8)]
     np.testing.assert_array_equal(found.scores(spans), ngrams.scores(spans))
-
-
-def test_a_table_of_nothing(tmp_path):
-    empty = NGrams.count([])
-    (tmp_path / NGRAMS_FILE).write_bytes(saved(empty))
-    assert math.isfinite(score(NGrams.read(tmp_path / NGRAMS_FILE), "가나", 0, 3))
 
 
 def without(name):

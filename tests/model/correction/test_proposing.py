@@ -1,6 +1,5 @@
 """Proposed changes: from candidates, after a second reading, with offers, and agreeing in a whole text."""
 
-import math
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -24,22 +23,7 @@ from model.correction.proposing import (
 from model.text.changes import Change, apply_changes, find_changes
 from model.text.passages import Passage
 from model.text.protected import verbatim_spans
-from model.text.tokenizer import Span, split_sentences
-
-
-class Choosing:
-    """In place of a Confidence: it takes the last candidate of every stretch, or the first."""
-
-    words = Words({})  # none is known, so no word of Latin letters is taken for Hangul
-
-    def __init__(self, last):
-        self.last = last
-
-    def choose(self, source, stretches):
-        for each in stretches:
-            texts = [text for text in each.candidates if text != each.kept]
-            if texts:
-                yield Chosen(each, texts[-1 if self.last else 0], 0.8)
+from model.text.tokenizer import split_sentences
 
 
 def test_changes_beside_each_other_are_one_and_as_sure_as_the_least_sure():
@@ -63,34 +47,6 @@ def test_changes_beside_each_other_are_one_and_as_sure_as_the_least_sure():
         (left_alone, "거", 0.9), (changed, "예", 0.8), (end, "!", 0.6), accepts=lambda c: c.right == "!"
     )
     assert (one.wrong, one.right, one.target_start) == (".", "!", 3)
-
-
-def test_what_is_chosen_is_proposed_with_the_probabilities_of_its_own_pass(
-    tiny_corrector, load_tiny, tiny_folder, monkeypatch
-):
-    # A network with random weights keeps no word and is sure of nothing; and nothing is made, so each
-    # sentence is read once.
-    monkeypatch.setattr("model.correction.mending.spares_words", lambda change, source: True)
-    monkeypatch.setattr("model.correction.proposing.PROBABILITY_OF_LOSS", 0.0)
-    corrector = load_tiny(tiny_folder, minimum_confidence=0.9)
-    texts = ["손니미 왔는데 방이 없으면", "전 오래 씂 수 깄는 겍 필요해요.", "방이 업쓰며 너떠캐요?"]
-    first, last = [], []
-    for found, judge in ((first, Choosing(last=False)), (last, Choosing(last=True))):
-        corrector.confidence = judge
-        found += [each.with_minimum_confidence(0.0) for each in corrector.correct_batch(texts)]
-    others = [c for correction in last for c in correction.proposed if c.instead_of is not None]
-    assert others  # else the network was too sure for this test
-    for correction in (*first, *last):
-        (sentence,) = correction.sentences
-        trace = sentence.trace
-        assert correction.proposed == find_changes(correction.source, correction.text)
-        for change in correction.proposed:
-            assert correction.text[change.target_start : change.target_end] == change.right
-            rows = slice(change.target_start, max(change.target_end, change.target_start + 1))
-            written = math.exp(trace.log_probabilities[rows].sum())
-            assert change.fix_probability == pytest.approx(written, abs=1e-4)
-            assert change.known_confidence == 0.8
-    assert [one.text for one in first] != [other.text for other in last]
 
 
 def proposal(source, wrong, right, confidence, at=0):
@@ -131,20 +87,6 @@ def test_a_change_is_as_sure_as_at_the_least_sure_of_its_places(source, changes,
     assert confidences(source, *(proposal(source, *each[:3], at=each[3]) for each in changes)) == expected
 
 
-def test_a_change_of_several_words_counts_where_all_of_them_stand():
-    source = "집에 있 어서 갔다. 집에 있 어야 한다. 집에 있 어서 왔다."
-    first, last = proposal(source, " 어서", "어서", 0.9), proposal(source, " 어서", "어서", 0.6, at=1)
-    assert confidences(source, first, last) == [0.6, 0.6]
-
-
-def test_what_nothing_weighs_stays_as_it_is():
-    change = Change(3, 4, 3, 4, "갓", "갔")
-    assert agreeing("집에 갓다", [Span(0, 5)], [(change,)]) == [(change,)]
-    source = "나 갓다. 나 갓다."
-    (found,), nothing = agreeing(source, split_sentences(source), [(change,), ()])
-    assert not found.is_weighed and nothing == ()
-
-
 WORDS = Words({"가고": 30, "오늘": 30, "드니": 3, "저는": 9})
 TEXT = "`dhsmf` 나 rkrh 있어, 않돼 dhsmf"
 
@@ -153,20 +95,6 @@ def read_as_if_right(text: str):
     part = Passage.of(text, verbatim_spans(text))
     offers = find_offers(part, WORDS)
     return offers, as_if_right(part, offers)
-
-
-def test_the_network_reads_the_hangul_and_a_change_that_touches_an_offer_is_left_out():
-    offers, part = read_as_if_right(TEXT)
-    assert [(each.wrong, each.right) for each in offers] == [("rkrh", "가고"), ("dhsmf", "오늘")]
-    assert part.text == "`dhsmf` 나 가고 있어, 않돼 오늘"
-    assert [part.text[a:b] for a, b in part.verbatim] == ["`dhsmf`"]
-    joined = find_changes(part.text, part.text.replace("가고 있어", "가고있어"))
-    assert with_edits(joined, Edits(offers)) == offers
-
-
-def test_a_sentence_without_such_a_word_is_read_as_it_is():
-    part = Passage.of("go 나 있어")
-    assert as_if_right(part, find_offers(part, WORDS)) is part
 
 
 def test_a_short_word_that_is_seldom_met_is_not_offered():
@@ -230,17 +158,6 @@ def test_what_is_drawn_is_a_pass_over_the_text_that_is_shown(knowing):
         assert (trace.cross_attention == own.cross_attention).all()
 
 
-def test_nothing_is_offered_by_a_model_that_knows_no_words(tiny_corrector):
-    assert not any(change.is_english_layout for change in tiny_corrector.correct("방이 rkrh").proposed)
-
-
-def test_a_change_may_not_claim_to_be_weighed(knowing):
-    (offer,) = (c for c in knowing.correct("dhsmf").proposed if c.is_english_layout)
-    assert not offer.is_weighed
-    with pytest.raises(ValueError, match="no confidence"):
-        _ = replace(offer).confidence
-
-
 SOURCE = "배개가 너무 높아요 그래 서"
 
 
@@ -248,18 +165,6 @@ def proposed(source: str, target: str, *confidences: float) -> list[Change]:
     changes = find_changes(source, target)
     assert len(changes) == len(confidences)
     return [replace(c, known_confidence=sure) for c, sure in zip(changes, confidences, strict=True)]
-
-
-def test_both_readings_become_changes_of_what_was_typed():
-    first = proposed(SOURCE, "베개가 너무 높아요 그래서", 0.3, 0.99)
-    once = apply_changes(SOURCE, made(first, 0.8))
-    second = proposed(once, "베개가 너무 높아요 그래서", 0.97)
-    changes = after_second_reading(SOURCE, first, second, 0.8)
-    assert apply_changes(SOURCE, changes) == "베개가 너무 높아요 그래서"
-    assert [c.confidence for c in changes] == [0.97, 0.99]
-    target = apply_changes(SOURCE, changes)
-    for change in changes:
-        assert target[change.target_start : change.target_end] == change.right
 
 
 def test_what_stays_unsure_stays_a_proposal():

@@ -6,14 +6,9 @@ import random
 
 import pytest
 
-from model.correction.counts import Words, WordTable, find_words, touching
+from model.correction.counts import Words, WordTable, touching
 
 WORDS = Words({"학교": 9, "학교에": 4, "집": 3})
-
-
-def test_words_are_runs_of_syllables():
-    assert list(find_words("저는 3개, ㅋㅋ OK요!")) == [(0, "저는"), (4, "개"), (12, "요")]
-    assert list(find_words("")) == []
 
 
 def test_words_that_touch_a_span():

@@ -27,11 +27,6 @@ def test_the_article_of_a_change(expected, wrong, right):
     assert (article(wrong, right) or "none") == expected
 
 
-def test_nothing_is_said_of_a_text_that_stays_or_goes_wrong():
-    assert article_of("", "", "며칠", "") is None
-    assert article("며칠 뒤", "몇일 뒤") is None
-
-
 def test_every_kind_explains_itself_in_a_line_of_each_language():
     for kind in kinds().values():
         assert re.match(r"(한글 맞춤법|표준어 규정|외래어 표기법) 제\d+|표준국어대사전$", kind.article), kind

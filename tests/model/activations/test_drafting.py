@@ -6,10 +6,8 @@ import numpy as np
 
 from model.activations.drafting import (
     AHEAD,
-    ALTERNATIVES,
     Produced,
     longest_target,
-    read_off,
     settle,
     settle_ahead,
 )
@@ -48,10 +46,6 @@ def correct(source, answer, **options):
     reading = Speller([answer], **options)
     (produced,) = settle(reading, [source], SPACE)
     return produced.ids, reading.passes
-
-
-def test_what_is_right_takes_one_pass():
-    assert correct([A, B, C, END_ID], [A, B, C, END_ID]) == ([A, B, C, END_ID], 1)
 
 
 def test_any_number_of_replaced_tokens_takes_two():
@@ -93,11 +87,6 @@ def test_a_right_sentence_is_read_once_piece_by_piece():
     assert reading.passes == 3
 
 
-def test_the_logits_are_those_of_the_answer():
-    (produced,) = settle(Speller([[A, C, END_ID]]), [[A, B, C, END_ID]], SPACE)
-    assert produced.logits.argmax(-1).tolist() == produced.ids == [A, C, END_ID]
-
-
 def test_a_row_that_is_settled_is_not_looked_at_again():
     answers = [[A, END_ID], [B, SPACE, A, END_ID], [C, D, END_ID]]
     reading = Speller(answers)
@@ -122,19 +111,3 @@ def test_log_probabilities_are_those_of_the_logits():
         probabilities = [np.exp(produced.log_probability(t, token)) for token in range(5)]
         np.testing.assert_allclose(probabilities, np.exp(logits[t]) / np.exp(logits[t]).sum(), rtol=1e-6)
     assert produced.log_probability(0, 5) == -np.inf  # it can be read, not produced
-
-
-def test_what_is_read_off_a_pass():
-    logits = np.random.default_rng(1).normal(size=(3, 12)).astype(np.float32)
-    attention = {"cross_attention": np.ones((1, 1, 3, 2), np.float32)}
-    seen = read_off(Produced([5, 0, 2], logits, attention))
-    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
-    best = np.argsort(-logits, axis=-1)[:, :ALTERNATIVES]
-    np.testing.assert_array_equal(seen["alternative_ids"], best)
-    np.testing.assert_allclose(
-        seen["alternative_probabilities"], np.take_along_axis(probabilities, best, axis=-1), rtol=1e-5
-    )
-    np.testing.assert_allclose(
-        np.exp(seen["log_probabilities"]), probabilities[range(3), [5, 0, 2]], rtol=1e-5
-    )
-    assert seen["cross_attention"] is attention["cross_attention"]

@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from model.activations.replacements import given_rows
-from model.activations.sublayers import angle_rates, positional_encoding, softmax
-
-
-def test_angle_rates_of_three_dimensions():
-    np.testing.assert_allclose(angle_rates(3), [1, 1, 0.00215443], rtol=1e-5)
+from model.activations.sublayers import positional_encoding, softmax
 
 
 def test_values_worked_out_by_hand():
@@ -35,9 +30,3 @@ def test_a_softmax_is_the_same_however_far_its_rows_lie_apart(apart):
     expected[hidden] = 0
     expected /= expected.sum(axis=-1, keepdims=True)
     np.testing.assert_allclose(softmax(scores.copy(), hidden), expected, atol=1e-6)
-
-
-def test_given_rows_that_are_shorter_end_with_zeros():
-    rows = np.array([[0.25, 0.75], [np.nan, np.nan]])
-    replaced = given_rows(rows)(np.full((3, 3), 1 / 3))
-    np.testing.assert_allclose(replaced, [[0.25, 0.75, 0], [1 / 3] * 3, [1 / 3] * 3])

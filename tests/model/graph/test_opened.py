@@ -84,11 +84,6 @@ def test_it_hands_out_queries_keys_and_values(both):
     assert set(found) >= {f"{kind}_query" for kind in config.attention_kinds}
 
 
-def test_it_holds_the_weights_of_the_closed_one(tiny_network):
-    config = tiny_network.config
-    assert graph_of(config, opened=True).weights == graph_of(config).weights
-
-
 def test_a_recurrent_network_has_none():
     with pytest.raises(ValueError, match="no opened graph"):
         graph_of(Seq2SeqConfig(vocab_size=50, d_model=8), opened=True)

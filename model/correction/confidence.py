@@ -99,36 +99,18 @@ class Trees:
     def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All trees of one depth d, in breadth-first order: features and thresholds (trees, 2**d - 1), leaves
         (trees, 2**d).
+
+        Below an early leaf come questions that decide nothing.
         """
-        depth = max(map(_depth, self.trees), default=0)
-        levels = [_level(tree, depth) for tree in self.trees]
-        asked = np.array([[feature for feature, _ in questions] for questions, _ in levels], int)
-        thresholds = np.array([[limit for _, limit in questions] for questions, _ in levels], float)
-        leaves = np.array([values for _, values in levels], float)
-        count, nodes = len(self.trees), 2**depth
-        return (
-            asked.reshape(count, nodes - 1),
-            thresholds.reshape(count, nodes - 1),
-            leaves.reshape(count, nodes),
-        )
-
-
-def _depth(tree: Tree) -> int:
-    return 1 + max(map(_depth, tree[2:])) if isinstance(tree, tuple) else 0
-
-
-def _level(tree: Tree, depth: int) -> tuple[list[tuple[int, float]], list[Tree]]:
-    """The questions and leaves of a tree, breadth first.
-
-    Below an early leaf come questions that decide nothing.
-    """
-    row: list[Tree] = [tree]
-    questions: list[tuple[int, float]] = []
-    for _ in range(depth):
-        nodes = [node if isinstance(node, tuple) else (0, 0.0, node, node) for node in row]
-        questions += [(node[0], node[1]) for node in nodes]
-        row = [part for node in nodes for part in node[2:]]
-    return questions, row
+        count, row = len(self.trees), list(self.trees)
+        asked, thresholds = [np.zeros((count, 0), int)], [np.zeros((count, 0))]
+        while any(isinstance(node, tuple) for node in row):
+            nodes = [node if isinstance(node, tuple) else (0, 0.0, node, node) for node in row]
+            asked.append(np.array([node[0] for node in nodes]).reshape(count, -1))
+            thresholds.append(np.array([node[1] for node in nodes]).reshape(count, -1))
+            row = [part for node in nodes for part in node[2:]]
+        leaves = np.array(row, float).reshape(count, -1) if row else np.zeros((0, 1))
+        return np.concatenate(asked, 1), np.concatenate(thresholds, 1), leaves
 
 
 def _named(tree: Tree, fields: Sequence[str]) -> float | list:

@@ -20,7 +20,8 @@ import math
 import re
 import zlib
 from collections import Counter
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -117,11 +118,16 @@ class Known(NamedTuple):
     beginning_count: float  # log(1 + the count of that beginning as a word)
 
 
+MEASURED = 4096  # words
+
+
 class Words:
     """The counts of words in the training sentences; 0 for all that are not in the table."""
 
     def __init__(self, counts: Mapping[str, int]):
         self.counts = counts
+        # A word is measured for each candidate beside it, and again with each reading and each key.
+        self._known: Callable[[str], Known] = lru_cache(MEASURED)(self._measured)
 
     @classmethod
     def count(cls, sentences: Iterable[str], least: int = 2) -> "Words":
@@ -171,7 +177,7 @@ class Words:
         stems = (noun[1][i:-1] for i in range(len(noun[1]) - 1) if i == 0 or len(noun[1]) - i > 2)
         return any(self.counts.get(stem + each) for stem in stems for each in ("은", "을"))
 
-    def _known(self, word: str) -> Known:
+    def _measured(self, word: str) -> Known:
         for length in range(len(word), 0, -1):
             if count := self.counts.get(word[:length], 0):
                 whole = count if length == len(word) else 0

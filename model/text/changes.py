@@ -144,6 +144,8 @@ class Change:
         >>> Change(0, 1, 0, 1, "갓", "갔").moved(3, 4).place
         'source[3:4] to target[4:5]'
         """
+        if not (source or target):
+            return self
         return replace(
             self,
             source_start=self.source_start + source,
@@ -166,6 +168,8 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
     >>> [(change.wrong, change.right) for change in find_changes("밥을 머거요", "밥을 먹어요")]
     [('머거', '먹어')]
     """
+    if source == target:
+        return ()
     changes: list[Change] = []
     for before, after in pairwise(_common(source, target)):
         (start, end), (target_start, target_end) = ((a + 1, b) for a, b in zip(before, after, strict=True))

@@ -16,6 +16,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 
@@ -109,6 +110,7 @@ def protected(text: str) -> str:
     return "".join(filter(is_protected, text))
 
 
+@lru_cache(maxsize=4096)  # asked of each character at each reading
 def is_protected(character: str) -> bool:
     """Whether no correction may touch this character.
 

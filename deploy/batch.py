@@ -16,6 +16,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
+from operator import methodcaller
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -78,31 +79,27 @@ class BatchJob(BatchSettings):
         return cls(**vars(asked) | {"model": str(folder), "sha256": digest, "fingerprint": found})
 
 
-class FinishedParts:
-    """The finished parts of ``job``, one file each in ``folder``.
+def finished_parts(folder: Path, job: BatchJob) -> Path:
+    """The folder of the finished parts of ``job``, a file each (``part_file``); it is made where it lacks.
 
-    Raises click.ClickException where the folder holds those of another job.
+    Raises click.ClickException where ``folder`` holds the parts of another job.
     """
+    parts, note = folder / "parts", folder / "job.json"
+    parts.mkdir(parents=True, exist_ok=True)
+    if not note.exists():
+        write_atomically(note, lambda file: file.write(json.dumps(asdict(job)).encode()))
+    elif json.loads(note.read_text()) != asdict(job):
+        raise click.ClickException(f"{folder} holds the work on another file, or by other settings")
+    return parts
 
-    def __init__(self, folder: Path, job: BatchJob):
-        self._folder, note = folder / "parts", folder / "job.json"
-        self._folder.mkdir(parents=True, exist_ok=True)
-        if not note.exists():
-            write_atomically(note, lambda file: file.write(json.dumps(asdict(job)).encode()))
-        elif json.loads(note.read_text()) != asdict(job):
-            raise click.ClickException(f"{folder} holds the work on another file, or by other settings")
 
-    def has(self, number: int) -> bool:
-        return self._path(number).exists()
+def part_file(parts: Path, number: int) -> Path:
+    """The file of a finished part.
 
-    def keep(self, number: int, result: bytes) -> None:
-        write_atomically(self._path(number), lambda file: file.write(result))
-
-    def read(self, number: int) -> bytes:
-        return self._path(number).read_bytes()
-
-    def _path(self, number: int) -> Path:
-        return self._folder / f"{number:07}"
+    >>> part_file(Path("parts"), 3).name
+    '0000003'
+    """
+    return parts / f"{number:07}"
 
 
 class Work:
@@ -117,10 +114,8 @@ class Work:
     def __call__(self, part: dict) -> dict:
         """{part, result} of {part, rows}: the number, and bytes."""
         rows = [TableRow(*row) for row in json.loads(part["rows"])]
-        return {
-            "part": part["part"],
-            "result": self._heads(rows) if self._job.heads else self._corrections(rows),
-        }
+        result = self._heads(rows) if self._job.heads else self._corrections(rows)
+        return {"part": part["part"], "result": result}
 
     def _corrections(self, rows: list[TableRow]) -> bytes:
         done = correct_rows(self._corrector, rows, TOGETHER)
@@ -145,7 +140,7 @@ def parts_of(file: Path, job: BatchJob) -> Iterator[tuple[int, list[TableRow]]]:
 def do(
     file: Path,
     job: BatchJob,
-    parts: FinishedParts,
+    parts: Path,
     told: Callable[[int, int], object] = lambda done, total: None,
 ) -> int:
     """Compute the missing parts and return their number; ``told`` is called after each.
@@ -161,7 +156,7 @@ def do(
     total, work = 0, cast(Any, Work)
     for number, rows in parts_of(file, job):
         total += 1
-        if not parts.has(number):
+        if not part_file(parts, number).exists():
             table = pyarrow.table({"part": [number], "rows": [json.dumps(rows)]})
             waiting.append(ray.put(table))
     told(total - len(waiting), total)
@@ -170,18 +165,18 @@ def do(
     actors = ActorPoolStrategy(min_size=1, max_size=max(1, len(waiting)))
     results = from_arrow_refs(waiting).map(work, fn_constructor_args=(job,), compute=actors, num_cpus=1)
     for done, result in enumerate(results.iter_rows(), start=total - len(waiting) + 1):
-        parts.keep(result["part"], result["result"])
+        write_atomically(part_file(parts, result["part"]), methodcaller("write", result["result"]))
         told(done, total)
     return total
 
 
-def write_corrections(parts: FinishedParts, total: int, folder: Path, others: Sequence[str]) -> str:
+def write_corrections(parts: Path, total: int, folder: Path, others: Sequence[str]) -> str:
     """Write all rows in order as one CSV file with the ``others`` of the columns; returns a sentence."""
     counts = TableCounts()
 
     def rows() -> Iterator[CorrectedRow]:
         for number in range(total):
-            for line in parts.read(number).splitlines():
+            for line in part_file(parts, number).read_bytes().splitlines():
                 row, text, problem, kept, corrected, kinds = json.loads(line)
                 done = CorrectedRow(TableRow(row, text, problem, tuple(kept)), corrected, tuple(kinds))
                 counts.add(done)
@@ -191,14 +186,14 @@ def write_corrections(parts: FinishedParts, total: int, folder: Path, others: Se
     return f"{counts.rows:,} rows, {counts.changed:,} changed, {counts.bad:,} bad: {folder / RESULT}"
 
 
-def write_heads(parts: FinishedParts, total: int, folder: Path, job: BatchJob) -> str:
+def write_heads(parts: Path, total: int, folder: Path, job: BatchJob) -> str:
     """Write ``heads.json`` and ``heads.csv``, as of ``python -m model heads`` without pruning."""
     path = Path(job.model)
     described = SimpleNamespace(name=model_name(path), fingerprint=job.fingerprint, config=read_config(path))
     network = cast(Network, described)  # a finished survey asks for nothing else
     whole = Survey(network, SurveyPlan((), job.effects, pruning=0))
     for number in range(total):
-        pairs, _, data = parts.read(number).partition(b"\n")
+        pairs, _, data = part_file(parts, number).read_bytes().partition(b"\n")
         part = Survey(network, SurveyPlan(tuple(map(tuple, json.loads(pairs))), job.effects, pruning=0))
         part.unpack(data)
         whole.join(part)
@@ -224,7 +219,7 @@ def main(file: Path, out: Path, address: str, asked: BatchSettings) -> None:
 
     try:
         job = BatchJob.of(file, asked)
-        parts = FinishedParts(out, job)
+        parts = finished_parts(out, job)
         environment = {"env_vars": {"PYTHONPATH": str(ROOT)}}
         ray.init(address, runtime_env=environment, log_to_driver=False, logging_level=logging.WARNING)
         with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as progress:
@@ -233,9 +228,10 @@ def main(file: Path, out: Path, address: str, asked: BatchSettings) -> None:
         others = other_columns(file, asked.column)
     except (OSError, TableError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(
-        write_heads(parts, total, out, job) if asked.heads else write_corrections(parts, total, out, others)
-    )
+    if asked.heads:
+        click.echo(write_heads(parts, total, out, job))
+    else:
+        click.echo(write_corrections(parts, total, out, others))
 
 
 def other_columns(file: Path, column: str | None) -> tuple[str, ...]:

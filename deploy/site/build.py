@@ -115,7 +115,9 @@ def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], *, alone: 
     links = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n{"" if alone else LINKS}'
     pieces = [html(content, body(content["texts"]["ko"]), links, ENCODING if alone else "utf-8")]
     if alone:
-        pieces += [_held(part) for part in parts.values()]
+        for part in parts.values():
+            start = f'<script type="text/plain" id="part-{part.name}">'.encode()
+            pieces.append(start + written(part.packed) + b"</script>\n")
     pieces += [f"<script{kind}>{text}</script>\n".encode("ascii") for kind, text in texts]
     return b"".join([*pieces, END])
 
@@ -171,12 +173,6 @@ def html(content: Mapping[str, Any], inside: str, links: str, charset: str = "ut
 def filled(name: str, **values: str) -> str:
     """A template of this folder with its values, which are HTML."""
     return Template((HERE / f"{name}.html").read_text("utf-8")).substitute(values)
-
-
-def _held(part: PackedPart) -> bytes:
-    return (
-        f'<script type="text/plain" id="part-{part.name}">'.encode() + written(part.packed) + b"</script>\n"
-    )
 
 
 def _shell(parts: Mapping[str, PackedPart], files: Mapping[str, str], alone: bool) -> str:

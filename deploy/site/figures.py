@@ -87,8 +87,7 @@ def further_figures(say: Say, trace: AttentionTrace, width: int, theme: str) -> 
         "edits": _bars(LEADING, theme),
         "received": _bars(1, theme),
         "panels": _panels(say, theme),
-        "mosaic": _mosaic(say, trace, theme),
-        "scatter": _scatter(say, trace, theme),
+        **_of_heads(say, trace, theme),
         "table": _table(viz.SIGNED, False, theme),
         "steps": _steps(say, theme),
         **_positions(say, width, theme),
@@ -101,11 +100,9 @@ def further_figures(say: Say, trace: AttentionTrace, width: int, theme: str) -> 
         ]
         for scale in (viz.SIGNED, viz.WEIGHT)
     }
+    colours = {scale: [each["colorscale"] for each in both] for scale, both in heatmaps.items()}
     for name in ("table", "steps"):
-        found[name]["textfont"] = heatmaps[viz.SIGNED][1]["textfont"]
-        found[name]["colours"] = {
-            scale: [each["colorscale"] for each in both] for scale, both in heatmaps.items()
-        }
+        found[name] |= {"textfont": heatmaps[viz.SIGNED][1]["textfont"], "colours": colours}
     return found
 
 
@@ -143,34 +140,24 @@ def _panels(say: Say, theme: str) -> go.Figure:
     )
 
 
-def words_of_heads(say: Say, trace: AttentionTrace, theme: str) -> dict[str, Any]:
+def _of_heads(say: Say, trace: AttentionTrace, theme: str) -> dict[str, go.Figure]:
+    """The mosaic of all heads, and each head's attention beside its effect."""
+    grids, nothing = {kind: np.ones(trace.shape(kind)) for kind in trace.kinds}, [0.0] * len(trace.heads)
+    words: dict[str, Any] = {"names": kind_names(say, trace.kinds), "chosen": trace.heads[:1], "theme": theme}
+    effect, attention = say("without_effect"), say("without_attention")
     return {
-        "names": kind_names(say, trace.kinds),
-        "chosen": trace.heads[:1],
-        "theme": theme,
+        "mosaic": viz.head_mosaic(
+            grids,
+            value_title=effect,
+            layer_title=say("layer_label"),
+            key=say("without_key"),
+            helps_below=True,
+            **words,
+        ),
+        "scatter": viz.attention_effect_scatter(
+            nothing, nothing, trace.heads, attention_title=attention, effect_title=effect, **words
+        ),
     }
-
-
-def _mosaic(say: Say, trace: AttentionTrace, theme: str) -> go.Figure:
-    grids = {kind: np.ones(trace.shape(kind)) for kind in trace.kinds}
-    words = words_of_heads(say, trace, theme) | {
-        "layer_title": say("layer_label"),
-        "key": say("without_key"),
-        "helps_below": True,
-    }
-    return viz.head_mosaic(grids, value_title=say("without_effect"), **words)
-
-
-def _scatter(say: Say, trace: AttentionTrace, theme: str) -> go.Figure:
-    nothing = [0.0] * len(trace.heads)
-    return viz.attention_effect_scatter(
-        nothing,
-        nothing,
-        trace.heads,
-        attention_title=say("without_attention"),
-        effect_title=say("without_effect"),
-        **words_of_heads(say, trace, theme),
-    )
 
 
 def _table(scale: str, numbers: bool, theme: str) -> go.Figure:
@@ -207,27 +194,20 @@ def _steps(say: Say, theme: str) -> go.Figure:
 def _positions(say: Say, width: int, theme: str) -> dict[str, go.Figure]:
     """The pictures of the positional encoding. ``js/calculation.js`` computes their numbers."""
     matrix = positional_encoding(POSITIONS, width)
-    names = (say("dimension_axis"), say("position_axis"), say("value_axis"))
-    pairs = viz.position_similarity_heatmap(
-        matrix @ matrix.T,
-        captions=viz.Captions(titles=(say("position_axis"), say("positions_similarity_axis")), theme=theme),
-    )
-    curves = viz.positional_encoding_curves(
-        matrix,
-        [dimension for dimension in CURVES if dimension < width],
-        captions=viz.Captions(
-            titles=names[1:],
-            hover=names[1:],
-            names=(f"{{dimension}}: {say('sine')}", f"{{dimension}}: {say('cosine')}"),
-            theme=theme,
-        ),
-    )
+    dimension, position, value = say("dimension_axis"), say("position_axis"), say("value_axis")
+    waves = tuple(f"{{dimension}}: {say(name)}" for name in ("sine", "cosine"))
+
+    def captions(*titles: str, **more: Any) -> viz.Captions:
+        return viz.Captions(titles=titles, theme=theme, **more)
+
+    all_three = captions(dimension, position, value, hover=(dimension, position, value))
+    curves = captions(position, value, hover=(position, value), names=waves)
+    similarity = captions(position, say("positions_similarity_axis"))
+    shown = [dimension for dimension in CURVES if dimension < width]
     found = {
-        "positions_matrix": viz.positional_encoding_heatmap(
-            matrix, captions=viz.Captions(titles=names, hover=names, theme=theme)
-        ),
-        "positions_curves": curves,
-        "positions_similarity": pairs,
+        "positions_matrix": viz.positional_encoding_heatmap(matrix, captions=all_three),
+        "positions_curves": viz.positional_encoding_curves(matrix, shown, captions=curves),
+        "positions_similarity": viz.position_similarity_heatmap(matrix @ matrix.T, captions=similarity),
     }
     for figure in found.values():
         figure.for_each_trace(lambda trace: trace.update({"y" if trace.type == "scatter" else "z": None}))

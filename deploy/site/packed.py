@@ -44,9 +44,8 @@ def packed_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
         content = np.ascontiguousarray(array).tobytes()
         if array.dtype == np.float16:
             content = np.frombuffer(content, np.uint8).reshape(-1, 2).T.tobytes()
-        head.append(
-            {"name": name, "type": array.dtype.str.lstrip("<|"), "shape": array.shape, "start": place}
-        )
+        kind = array.dtype.str.lstrip("<|")
+        head.append({"name": name, "type": kind, "shape": array.shape, "start": place})
         parts.append(content)
         place += len(content)
     described = json.dumps(head).encode()
@@ -180,10 +179,8 @@ def _span(change: Change) -> tuple[int, int]:
 
 
 def _change(change: Change, numbers: dict[tuple[int, int], int], start: int) -> dict[str, Any]:
-    known = _named(
-        change,
-        "source_start source_end target_start target_end wrong right known_confidence instead_of",
-    )
+    places = "source_start source_end target_start target_end"
+    known = _named(change, f"{places} wrong right known_confidence instead_of")
     probabilities = {"fix": change.fix_probability, "keep": change.keep_probability}
     place = {"number": numbers[_span(change)], "span": _span(change.moved(start, start))}
     return {**place, **known, **probabilities}
@@ -202,10 +199,7 @@ def _trace(trace: AttentionTrace) -> dict[str, Any]:
         "logProbabilities": trace.log_probabilities.tolist(),
         "alternativeProbabilities": trace.alternative_probabilities.tolist(),
         "attention": {
-            kind: {
-                "weights": packed_weights(trace.attention(kind), UNIT),
-                "shape": trace.attention(kind).shape,
-            }
-            for kind in trace.kinds
+            kind: {"weights": packed_weights(each, UNIT), "shape": each.shape}
+            for kind, each in ((kind, trace.attention(kind)) for kind in trace.kinds)
         },
     }

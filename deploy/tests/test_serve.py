@@ -4,7 +4,6 @@ import json
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from urllib.error import HTTPError
 
 import pytest
@@ -16,11 +15,7 @@ from classroom.classroom import NotTheTeacherError, Poll
 from deploy.serve import application
 from engine import questions
 from engine.client import Engine
-from engine.records import EngineError
 from model import ModelFolderError
-
-ORACLE = replace(questions.num_parameters, name="oracle")  # a question that no worker knows
-
 
 SECONDS = 120
 
@@ -59,8 +54,6 @@ def test_a_node_killed_under_many_questions(cluster, address, tiny_folder, tiny_
 def check_what_is_refused(engine, model, address, folder):
     with pytest.raises(ValueError, match="40 characters, received 41"):
         model.trace("가" * 41, "가")
-    with pytest.raises(EngineError, match="'oracle'"):
-        model.ask(ORACLE)
     with pytest.raises(ModelFolderError, match="knows the models"):
         engine.ask(model.key._replace(path="/etc"), questions.correct, "가")
     for body in (b"", b"\x80\x04K\x01.", json.dumps(["../tiny", None, "0", "correct", []]).encode()):

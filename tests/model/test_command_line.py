@@ -13,7 +13,6 @@ from click.testing import CliRunner
 
 from model import Correction, Corrector, SentenceCorrection
 from model.__main__ import main
-from model.correction.mending import BATCH_SENTENCES
 from model.text.changes import Change, find_changes
 from model.text.keyboard import find_in_english_layout
 from model.trace.trace import ATTENTION_KINDS
@@ -66,20 +65,6 @@ def test_a_pipe_gets_a_line_for_each_line_before_the_input_ends(tiny_folder, tin
     assert lines[-1] == odd[-1]
     assert process.returncode == 0
     assert {line.split(":")[0] for line in errors.read_text().splitlines()} <= {"line 9", "line 10"}
-
-
-def test_lines_that_wait_are_corrected_together_and_come_out_in_order(correct, tiny_corrector, monkeypatch):
-    lines, together = [f"{number} 가나다" for number in range(2 * BATCH_SENTENCES)], []
-    expected = dict(zip(lines, tiny_corrector.correct_batch(lines), strict=True))
-
-    def watched(texts):
-        together.append(len(texts))
-        return [expected[text] for text in texts]
-
-    monkeypatch.setattr(tiny_corrector, "correct_batch", watched)
-    found = correct(input="\n".join(lines)).stdout.splitlines()
-    assert found == [each.text for each in expected.values()]
-    assert 1 < max(together) <= BATCH_SENTENCES
 
 
 def test_an_argument_that_is_no_utf_8_comes_out_as_it_went_in(correct):
@@ -231,17 +216,6 @@ os.abort()
     assert result.returncode != 0
 
 
-def test_a_process_that_hides_them_twice_still_ends():
-    code = (
-        "import sys; from model.terminal import hide_log_lines;"
-        " hide_log_lines(); hide_log_lines(); sys.stderr.write('the end')"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=PATIENCE, check=True
-    )
-    assert ended.stderr == b"the end"
-
-
 @pytest.fixture
 def suggested(correct, tiny_corrector, monkeypatch):
     """(lines, suggestions of the JSON) of ``correct --suggest`` for a text that the network answers so."""
@@ -267,18 +241,6 @@ def test_what_was_left_undone_is_suggested(tiny_corrector, suggested):
     assert told[0]["confidence"] == careful.proposed[0].confidence
 
 
-def test_a_suggestion_that_was_not_the_networks_first_choice_says_so(tiny_corrector, suggested):
-    (sentence,) = tiny_corrector.correct(SENTENCE).with_minimum_confidence(1.0).sentences
-    others = [
-        replace(change, instead_of=first)
-        for change, first in zip(sentence.proposed, ("가 나", ""), strict=False)
-    ]
-    (_, *suggestions), _ = suggested(Correction(SENTENCE, (replace(sentence, proposed=tuple(others)),)))
-    assert [line.rpartition(", ")[2] for line in suggestions] == ["first choice 가␣나", "first choice ∅"][
-        : len(others)
-    ]
-
-
 def test_a_word_typed_in_the_english_layout_is_suggested(tiny_corrector, suggested):
     (offer,) = find_in_english_layout("지금 rkrh 있어", (), {"가고"}.__contains__)
     lines, (suggestion,) = suggested(corrected(tiny_corrector, "지금 rkrh 있어", offer))
@@ -298,10 +260,3 @@ def test_a_suggestion_tells_its_article(tiny_corrector, suggested):
 def corrected(corrector, source: str, *proposed: Change) -> Correction:
     """A sentence for which just these changes are proposed."""
     return Correction(source, (SentenceCorrection(0, source, proposed, 0.8, False, corrector.trace),))
-
-
-def test_nothing_is_suggested_where_everything_is_made(tiny_corrector, correct):
-    made = tiny_corrector.correct(SENTENCE).with_minimum_confidence(0.0)
-    assert made.changes == made.proposed
-    assert "suggestions" not in json.loads(correct("--json", SENTENCE).output)
-    assert correct("--suggest", SENTENCE).output == correct(SENTENCE).output

@@ -75,15 +75,6 @@ def test_edits_are_counted_by_kind_and_by_what_is_put_back(found):
     assert found.of("all", "circuit_found").rows < found.edits("all")  # only of the first sentences
 
 
-def test_a_run_that_is_asked_for_more_goes_on_where_it_ended(planted, survey, tmp_path):
-    fewer = surveyed(planted, answers=2, circuits=2)
-    fewer.save(tmp_path)
-    more = Survey(planted, SurveyPlan(PAIRS, effects=0, pruning=0, answers=4, circuits=2))
-    assert more.restore(tmp_path) and more.done["answers"] == 2
-    list(more.run())
-    assert answers(more) == answers(survey)
-
-
 def test_the_survey_of_heads_has_what_they_wrote(survey, heads):
     wrote = heads.written(CODA.kind, "edited").mean
     assert wrote[CODA.layer, CODA.head] > 1 and heads.written("encoder_attention", "edited") is None
@@ -116,11 +107,6 @@ def test_the_planted_heads_are_read_again(survey, heads):
     assert sentence in [source for source, _ in PAIRS]
     assert 0 <= row < len(sentence)
     assert heads.means[CODA.kind].shape == (2, 2, 32)
-
-
-def test_a_survey_that_has_just_begun_has_no_heads(survey):
-    begun = HeadSurvey(result(Survey(survey.corrector, SurveyPlan((), 4, 0))))
-    assert (begun.heads, begun.shape) == ([], (0, 0))
 
 
 ROWS = [
@@ -176,9 +162,3 @@ def test_the_shipped_survey_holds_no_sentence_but_our_own():
     ours = {pair for half in own_pairs(generated=2, seed=0) for pair in half}
     shown = json.loads((SHIPPED / HEADS_FILE).read_text("utf-8"))["sentences_shown"]
     assert {tuple(pair) for pair in shown} <= ours
-
-
-def test_the_halves_of_our_own_pairs_share_no_sentence():
-    first, last = ({right for _, right in half} for half in own_pairs(generated=1, seed=0))
-    assert not first & last
-    assert abs(len(first) - len(last)) <= 1

@@ -10,10 +10,8 @@ from click.testing import CliRunner
 
 from model import Corrector
 from model.__main__ import main
-from model.activations.replacements import every_head
-from model.activations.token_network import insides_of
 from model.analysis.contrasts import Edit
-from model.analysis.head_effects import mean_outputs, pair_effects, pruning_curve, random_order
+from model.analysis.head_effects import pair_effects, pruning_curve
 from model.analysis.roles import (
     BREADTH,
     LIAISON,
@@ -23,12 +21,11 @@ from model.analysis.roles import (
     PREVIOUS,
     SPACES,
     chance,
-    leading_role,
     measure,
     rows_of,
 )
 from model.analysis.statistics import Tally
-from model.survey.results import ANSWERS_FILE, AnswerSurvey, HeadSurvey
+from model.survey.results import ANSWERS_FILE, AnswerSurvey
 from model.survey.survey import Survey, SurveyPlan, read_given, read_pairs
 from model.survey.survey_files import result, table
 from model.tables.rows import TableError
@@ -150,23 +147,6 @@ def test_heads_that_do_nothing_are_removed_first_and_cost_nothing(survey):
     assert random[6:11, 1].mean() < 1
 
 
-def test_the_curve_is_judged_on_the_last_sentences(planted):
-    unlike = (*PAIRS, ("가나.", "가다."))  # which the planted network never writes
-    survey = Survey(planted, SurveyPlan(unlike, effects=1, pruning=1, pruning_step=12, random_orders=0))
-    list(survey.run())
-    found = result(survey)
-    assert found["pruning"]["effect"][0] == [0, 0.0, 1.0]
-    assert (found["pruning_sentences"], found["pruning_right"], found["pruning_overlap"]) == (1, 1, 0)
-    read = HeadSurvey(found | {"pruning_sentences": 3})
-    assert (read.judged, read.judged_right) == (3, 1)
-
-
-def test_a_change_that_writes_the_same_token_is_asked_nothing(planted):
-    found = pair_effects(planted, "나머거요🙂", "나먹거요🙃")
-    assert [change.right for change in found.changes] == ["먹"]
-    assert found.edits.shape == (1, 12)
-
-
 def test_a_pairs_effects_are_those_of_each_edit(planted):
     from model.analysis.head_effects import head_effects
     from model.text.changes import find_changes
@@ -180,26 +160,6 @@ def test_a_pairs_effects_are_those_of_each_edit(planted):
         np.testing.assert_allclose(effect, alone.effect, atol=1e-3)
         np.testing.assert_allclose(looked, alone.attention, atol=1e-5)
     assert found.copied.shape == (5, 12)
-
-
-def test_mean_outputs_are_the_means_over_rows(planted):
-    means = mean_outputs(planted, WRONG, RIGHT)["cross_attention"]
-    insides = insides_of(planted.patched, *planted._encode(WRONG, RIGHT))
-    rows = insides.attention["cross_attention"][0, 0] @ insides.values["cross_attention"][0, 0]
-    np.testing.assert_allclose(means[0, 0], rows.mean(axis=0), atol=1e-5)
-
-
-def test_the_pruning_curve_judges_what_greedy_decoding_writes(planted):
-    off = [Head("cross_attention", 1, 1)]
-    whole, without = pruning_curve(planted, PAIRS, off, [0, 1])
-    texts = [planted.correct(source).text for source, _ in PAIRS]
-    assert whole.exact == np.mean(
-        [text == pair[1] for text, pair in zip(texts, PAIRS, strict=True) if pair[0] != pair[1]]
-    )
-    assert (without.exact, without.untouched) == (0, 1)
-    heads = every_head(planted.config)
-    assert sorted(random_order(heads, 1)) == sorted(heads)
-    assert random_order(heads, 1) == random_order(heads, 1) != random_order(heads, 2)
 
 
 @pytest.mark.parametrize("count", [-1, 2])
@@ -227,13 +187,6 @@ def test_a_stopped_survey_goes_on_with_the_same_numbers(planted, survey, tmp_pat
     assert result(going_on) == result(survey)
     assert not Survey(planted, SurveyPlan(PAIRS[:2], 4, 5)).restore(tmp_path)
     assert not Survey(planted, plan).restore(tmp_path / "nowhere")
-
-
-def test_leading_roles():
-    chances = {OWN: 0.1, NEXT: 0.1, SPACES: 0.2, BREADTH: 3}
-    assert leading_role({OWN: 0.5, NEXT: 0.2, SPACES: 0.3, BREADTH: 1}, chances) == OWN
-    assert leading_role({OWN: 0.2, NEXT: 0.2, SPACES: 0.3, BREADTH: 1}, chances) == BREADTH
-    assert leading_role({}, {}) == BREADTH
 
 
 @pytest.fixture

@@ -35,20 +35,6 @@ def test_kinds_of_errors_are_counted():
     assert found == {"spacing": 1, "dwae": 1, "slip": 1}
 
 
-def test_a_change_of_two_kinds_is_one_change_in_the_table():
-    rows = list(correct_rows(Replacer(), [TableRow(1, "안되요. 할수")]))
-    assert rows[0].kinds == ("dwae+spacing", "spacing")
-    (written,) = csv.DictReader(io.StringIO(as_bytes(rows, ".csv").decode("utf-8-sig"), newline=""))
-    assert (written["changes"], written["kinds"]) == ("2", "dwae+spacing spacing")
-
-
-def test_rows_are_asked_for_as_they_are_wanted():
-    corrector = Replacer()
-    done = correct_rows(corrector, (TableRow(i, f"{i}") for i in range(10_000)), together=4)
-    assert next(done).row.text == "0"
-    assert len(corrector.asked) == 4
-
-
 FORMULAS = ["=1+1", "+82", "-1", "@a", "\t=1", "\r=1", "＝1", '=HYPERLINK("x")', " =1", "'=1"]
 
 

@@ -85,15 +85,6 @@ def test_equations_tabs_and_breaks_stay_in_their_places():
     assert document.corrected({1: "가 \ufffc"}) == docx(body)
 
 
-def test_codes_readings_and_comments_are_no_prose():
-    reading = "<w:r><w:ruby><w:rt><w:r><w:t>안되요</w:t></w:r></w:rt></w:ruby></w:r>"
-    code = "<w:r><w:instrText>안되요</w:instrText></w:r>"
-    assert Document(io.BytesIO(docx(f"<w:p>{code}{reading}</w:p>"))).paragraphs == ("",)
-    memo = f"<hp:fieldBegin type='MEMO'><hp:subList>{hp('안되요')}</hp:subList></hp:fieldBegin>"
-    section = hp(f"</hp:t><hp:ctrl>{memo}</hp:ctrl><hp:t>")
-    assert not "".join(Document(io.BytesIO(hwpx(section))).paragraphs)
-
-
 def test_newer_namespaces_of_hwpx_are_read():
     names = HP.replace("www.hancom.co.kr/hwpml/2011", "www.owpml.org/owpml/2024")
     assert Document(io.BytesIO(hwpx(hp("안되요"), namespaces=names))).paragraphs == ("안되요",)
@@ -160,7 +151,7 @@ IN_HWPX = (
 )
 
 
-@pytest.mark.parametrize("number", range(40))
+@pytest.mark.parametrize("number", range(15))
 def test_only_the_wrong_words_of_any_paragraphs_change(number):
     """Documents of random fragments: tracked changes, fields, links, notes, equations, decomposed Hangul."""
     rng = random.Random(number)

@@ -26,12 +26,29 @@ TINY_CHARACTERS = sorted({*"0123456789abcok", *WRITABLE})
 SEED, END_BIAS = 2, 4.0
 
 
+# The parts of tests/browser that take longest, and why the tests of each stay together.
+LONGEST = (
+    ("answer_views", "lesson_plans", "lecture", "pages_for_everyone"),  # the attribution of one sentence
+    ("site_answers", "site_extension", "site_firefox", "site_page", "site_views"),  # the built site
+)
+
+
+def part_of(nodeid: str) -> int:
+    """Which of LONGEST a test belongs to; their number for any other."""
+    file = nodeid.partition("::")[0].removeprefix("tests/browser/test_").removesuffix(".py")
+    return next((place for place, files in enumerate(LONGEST) if file in files), len(LONGEST))
+
+
+def pytest_collection_modifyitems(items):
+    """The longest first, so that the processes of ``pytest -n 2`` end at the same time."""
+    items.sort(key=lambda item: part_of(item.nodeid))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """In several processes (``pytest -n 2``) the tests of a file stay together and make its fixtures once; so
-    do all that need the built site, and all on the attribution of an answer. Those that need a browser take
-    longest, so they begin first, in each process with its own server: all in one, they would go on alone
-    for minutes after the others have ended. The order is that of the folders.
+    do those of each of LONGEST. Tests that need a browser take longest, so they begin first, in each process
+    with its own server: all in one, they would go on alone for minutes after the others have ended.
     """
     # `--dist loadgroup` cannot say this: xdist 3.8 writes the group into item._nodeid, which pytest 9.2 does
     # not read.
@@ -41,8 +58,8 @@ def pytest_xdist_make_scheduler(config, log):
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            shared = [name for name in ("site", "answer") if nodeid.startswith(f"tests/browser/test_{name}_")]
-            return shared[0] if shared else super()._split_scope(nodeid)
+            part = part_of(nodeid)
+            return str(part) if part < len(LONGEST) else super()._split_scope(nodeid)
 
     return Scheduling(config, log)
 

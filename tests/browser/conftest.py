@@ -4,9 +4,11 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import parse_qsl, unquote
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, WebSocket, sync_playwright
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.chromium import launched
 from tests.browser.site_pages import is_open, static_host, visiting
@@ -119,6 +121,7 @@ class Pages:
         page.emulate_media(media="null", color_scheme=colour)  # a page on paper shows no bar, so no heading
         page.evaluate("sessionStorage.clear()")
         page.goto("about:blank")
+        page.shown = None
         self._left[colour].append(page)
 
 
@@ -145,10 +148,15 @@ def visitors(server: str, pages: Pages) -> Iterator[Callable[..., Page]]:
                 page = pages.take(colour)
                 after.callback(pages.give_back, page, colour)
             page.requested_elsewhere = []
+
+            def connected(socket: WebSocket) -> None:
+                page.socket = socket
+                note_elsewhere(page, socket.url, server.replace("http", "ws"))
+
             listeners = {
                 "pageerror": lambda error: errors.append(str(error)),
                 "request": lambda request: note_elsewhere(page, request.url, server),
-                "websocket": lambda socket: note_elsewhere(page, socket.url, server.replace("http", "ws")),
+                "websocket": connected,
             }
             for event, listener in listeners.items():
                 page.on(event, listener)
@@ -160,12 +168,43 @@ def visitors(server: str, pages: Pages) -> Iterator[Callable[..., Page]]:
     assert errors == []
 
 
+# Follows a link as Back and Forward do: the app stays loaded.
+FOLLOW = """address => {
+  history.pushState({}, "", address);
+  dispatchEvent(new PopStateEvent("popstate", { state: {} }));
+}"""
+
+
+def ends_a_run(message: str | bytes) -> bool:
+    """Whether a message of the server says that the whole page has run."""
+    said = ForwardMsg.FromString(message)
+    return said.HasField("script_finished") and said.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+
+
+def kept(address: str) -> tuple[str, str, str]:
+    """The page of an address and the visitor's settings, which following another link does not change."""
+    place, _, query = address.partition("?")
+    given = dict(parse_qsl(query))
+    return place, given.get("lang", "ko"), given.get("lecture", "")
+
+
 def go(page: Page, address: str, width: int, height: int) -> Page:
+    """Open another address of the page that is open without loading the app again: that would take most of a
+    test's time. The address that is open already is loaded anew, as a copied link is.
+    """
     page.bring_to_front()  # a browser gives little time to hidden pages
     page.set_viewport_size({"width": width, "height": height})
-    page.context.clear_cookies()  # lecture mode and a class stay in a browser
-    page.goto(address)
-    page.wait_for_selector("h1")
+    lecture = kept(address)[2]
+    here = (*kept(page.url)[:2], getattr(page, "lecture", None))
+    if here == kept(address) and unquote(page.url) != unquote(address):
+        with page.socket.expect_event("framereceived", ends_a_run):
+            page.evaluate(FOLLOW, address)
+    else:
+        page.evaluate("try { sessionStorage.clear() } catch {}")
+        page.context.clear_cookies()  # lecture mode and a class stay in a browser
+        page.goto(address)
+        page.wait_for_selector("h1")
+    page.lecture = lecture
     settle(page)
     return page
 
@@ -175,8 +214,7 @@ def open_page(server, pages):
     """Opens the app: ``open_page("?lang=en", width=390)``. The page remembers its requests to other servers.
 
     An error in one of its scripts that nothing caught fails the test. ``late`` answers of the server wait
-    where the test says so. The next address of a test is opened ``on`` the page of its last one: a further
-    page would compile the app's scripts again.
+    where the test says so. The next address of a test is opened ``on`` the page of its last one.
     """
     with visitors(server, pages) as take:
 
@@ -189,8 +227,6 @@ def open_page(server, pages):
             late: LateAnswers | None = None,
             on: Page | None = None,
         ) -> Page:
-            if on:
-                on.evaluate("sessionStorage.clear()")
             return go(on or take(colour, late), f"{server}/{path}", width, height)
 
         yield open_at
@@ -203,20 +239,25 @@ LOOKED_AT = 4  # pages; each further one would compile the app's scripts again
 def look_at(server, pages):
     """``open_page`` for tests that only look: ``look_at("?lang=en", width=390)``.
 
-    A page stays open for the file's next tests at its address. They give it their size, as a visitor does who
-    turns a phone or makes the window narrower.
+    A page stays open for the file's next tests that look at it. They give it their size, as a visitor does
+    who turns a phone or makes the window narrower.
     """
     with visitors(server, pages) as take:
-        open_at: dict[str, Page] = {}
+        open_at: dict[tuple[str, ...], Page] = {}
 
         def look(path: str = "", *, width: int = 1280, height: int = 900) -> Page:
-            if path not in open_at:
+            address = f"{server}/{path}"
+            of = kept(address)
+            if of not in open_at:
                 page = take("light") if len(open_at) < LOOKED_AT else open_at.pop(next(iter(open_at)))
-                open_at[path] = go(page, f"{server}/{path}", width, height)
-                return page
-            page = open_at[path]
+            else:
+                page = open_at.pop(of)
+                page.mouse.move(0, 0)
+            open_at[of] = page
+            if getattr(page, "shown", None) != path:
+                go(page, address, width, height)
+            page.shown = path
             page.bring_to_front()
-            page.mouse.move(0, 0)
             page.set_viewport_size({"width": width, "height": height})
             page.locator(".stMain").evaluate("main => main.scrollTo(0, 0)")
             settle(page)

@@ -13,26 +13,6 @@ LABORATORY = "laboratory?experiment="
 LAPTOP = {"width": 1366, "height": 768}
 
 
-@pytest.mark.parametrize("view", [f"{LABORATORY}why", f"{LABORATORY}twins", "growing", "masks"])
-def test_a_hand_is_shown_only_where_pressing_does_something(look_at, view):
-    hands = (
-        look_at(view, **LAPTOP)
-        .locator(".plot")
-        .evaluate_all(
-            """plots => plots.flatMap(plot => {
-          const keyed = plot.getRootNode().host?.closest("[class*=st-key-]") ??
-            plot.closest("[class*=st-key-]");
-          return [...plot.querySelectorAll(".drag, .legendtoggle")]
-            .filter(part => getComputedStyle(part).cursor === "pointer")
-            .map(part => [keyed.className.match(/st-key-(\\w+)/)[1],
-              part.classList.contains("legendtoggle")]);
-        })"""
-        )
-    )
-    assert {name for name, _ in hands} <= {"overview", "heatmap", "beside_heads", "growing_heads"}
-    assert not any(is_legend for _, is_legend in hands)
-
-
 def test_a_page_that_turns_dark_takes_its_figures_along(open_page):
     page = open_page()
     ink = "([figure]) => [getComputedStyle(document.documentElement).colorScheme, figure.layout.font.color]"

@@ -8,8 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box, outside
-from tests.browser.test_sentences import LONG
+from tests.browser.test_other_pages import expect_rows_in_line
+from tests.browser.test_pages_for_everyone import COVERED, go_to
+from tests.browser.test_sentences import IS_CUT, LENGTHEN, LONG
 from tests.browser.visit import choose, expect_settings, figure, of_figure, settle
+from tests.ui.pages.test_lesson_plan import SENTENCE
 from ui.views import EXPERIMENTS, VIEWS
 from ui.wording import table
 
@@ -62,8 +65,9 @@ def tile_width(page: Page) -> float:
     )
 
 
-@pytest.mark.parametrize("order", ["place", "entropy"])
-@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize(
+    ("width", "height", "order"), [(1920, 1080, "entropy"), (1366, 768, "place"), (1024, 768, "entropy")]
+)
 def test_all_heads_are_as_large_as_without_a_lecture_and_no_third_is_blank(look_at, width, height, order):
     plain = tile_width(look_at(f"?order={order}", width=width, height=height))
     page = look_at(f"?lecture=1&order={order}", width=width, height=height)
@@ -72,6 +76,11 @@ def test_all_heads_are_as_large_as_without_a_lecture_and_no_third_is_blank(look_
     assert outside(page, *maps) == []
     heads, map_ = (box(page, each) for each in maps)
     assert heads.width + map_.width > 0.6 * width and map_.height > 0.5 * height
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    settle(page)
 
 
 def test_every_text_of_every_view_can_be_read_from_the_last_row(open_page):
@@ -83,33 +92,50 @@ def test_every_text_of_every_view_can_be_read_from_the_last_row(open_page):
         if view != VIEWS[0]:
             choose(page, "view", table("ko")[f"view_{view.name}"])
             expect_settings(page, view=view.name)
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            settle(page)
+        for width, height in (SIZES[0], SIZES[-1]):
+            resize(page, width, height)
             assert (view.name, width, too_small(page, width)) == (view.name, width, [])
 
 
+def test_a_long_sentence_can_be_read_from_the_last_row(look_at):
+    page = look_at(f"?{urlencode({'lecture': '1', 'sentence': LONG})}", width=1920, height=1080)
+    assert too_small(page, 1920) == []
+
+
+READ = ("heads", "network", "growing")
+
+
 @pytest.mark.parametrize(
-    "path",
-    [
-        f"?{urlencode({'lecture': '1', 'sentence': LONG})}",
-        *(
-            f"{page}?lecture=1{asked}"
-            for page in ("network", "heads", "growing")
-            for asked in ("", "&lang=en")
-        ),
-    ],
+    ("language", "pages"), [("ko", (*READ, "masks", "calculation", "positions", "model")), ("en", READ)]
 )
-def test_a_long_sentence_and_the_other_pages_can_be_read_from_the_last_row(look_at, path):
-    assert too_small(look_at(path, width=1920, height=1080), 1920) == []
+def test_the_other_pages_can_be_read_from_the_last_row(open_page, language, pages):
+    page = open_page(f"heads?lecture=1&lang={language}", width=1920, height=1080)
+    for name in pages:
+        go_to(page, name, language)
+        if name in READ:
+            assert too_small(page, 1920) == [], name
+        if name == "masks":
+            expect_rows_in_line(page)
+        if name == "network":
+            for width, height in SIZES:
+                resize(page, width, height)
+                assert outside(page, "svg.lecture") == []
+                drawing = box(page, "svg.lecture")  # it fills the window as far as its shape allows
+                assert drawing.height > 0.7 * height or drawing.width > 0.95 * width
+        resize(page, 1366, 900)
+        assert page.evaluate(COVERED) == [], name
+        resize(page, 1920, 1080)
 
 
 def test_every_experiment_can_be_read_from_the_last_row(open_page):
-    page = open_page("laboratory?lecture=1&edit=1", width=1920, height=1080)
+    page = open_page(f"laboratory?lecture=1&edit=1&sentence={SENTENCE}", width=1920, height=1080)
     for experiment in EXPERIMENTS:
         choose(page, "experiment", table("ko")[f"view_{experiment.name}"])
         expect_settings(page, experiment=None if experiment is EXPERIMENTS[0] else experiment.name)
         assert (experiment.name, too_small(page, 1920)) == (experiment.name, [])
+    told = page.locator(".st-key-told .told")
+    told.evaluate(LENGTHEN)
+    assert not told.evaluate(IS_CUT)
 
 
 def test_the_steps_take_their_form_when_the_style_of_a_lecture_arrives_after_them(open_page):
@@ -117,11 +143,3 @@ def test_the_steps_take_their_form_when_the_style_of_a_lecture_arrives_after_the
     expect(page.locator(".steps.lecture")).to_have_count(0)
     page.add_style_tag(path=STYLE)
     expect(page.locator(".steps.lecture")).to_have_count(1)
-
-
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_the_network_at_a_glance_is_whole(look_at, width, height):
-    page = look_at("network?lecture=1", width=width, height=height)
-    assert outside(page, "svg.lecture") == []
-    drawing = box(page, "svg.lecture")  # it fills the window as far as its shape allows
-    assert drawing.height > 0.7 * height or drawing.width > 0.95 * width

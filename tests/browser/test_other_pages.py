@@ -1,4 +1,4 @@
-"""The pages beside the main one: their pictures are in the first screen, and their texts can be read."""
+"""The pages beside the main one: what is seen in one look, and the control for files."""
 
 from urllib.parse import urlencode
 
@@ -7,50 +7,15 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box, outside
 from tests.browser.test_sentences import LONG
-from tests.browser.visit import settle, wait_for
+from tests.browser.visit import wait_for
 from ui.wording import table
-
-HEIGHTS = {1366: 768, 1920: 1080, 390: 844}
-FIGURE, DIAGRAM = ".js-plotly-plot", ".diagram svg"
-PAGES = ("heads", "calculation", "masks", "positions", "network", "model")
-
-
-COVERED = """() => [...document.querySelectorAll(".stHeading")].filter(heading => {
-  const text = heading.querySelector("h1, h2, h3").getBoundingClientRect();
-  const place = heading.closest(".stElementContainer");
-  const next = getComputedStyle(place).clipPath === "none" && place.nextElementSibling;
-    // some are put away in a lecture
-  return next && next.getBoundingClientRect().top < text.bottom;
-}).map(heading => heading.textContent)"""
-
-
-@pytest.mark.parametrize("language", ["ko", "en"])
-@pytest.mark.parametrize("name", PAGES)
-def test_the_picture_is_in_the_first_screen_and_nothing_lies_over_a_heading(look_at, name, language):
-    for width, height in HEIGHTS.items():
-        page = look_at(f"{name}?lang={language}", width=width, height=height)
-        picture = box(page, DIAGRAM if name == "network" else FIGURE)
-        if width == 390:
-            assert picture.top < 0.75 * height
-        elif name == "network":  # taller than a screen
-            assert picture.top < height / 2
-        else:
-            assert picture.bottom <= height
-        assert page.evaluate(COVERED) == [], width
-    if (name, language) in ALSO:
-        page.set_viewport_size({"width": 1366, "height": 768})
-        settle(page)
-        ALSO[name, language](page)
 
 
 def expect_controls_in_line(page: Page, *controls: str) -> None:
-    one, other = (box(page, f".st-key-control_{name} label") for name in controls)
-    assert abs(one.top - other.top) <= 1
-
-
-def expect_heads_in_one_look(page: Page) -> None:
-    assert outside(page, *(f".st-key-{name} .plot" for name in ("heads_map", "heads_pruning"))) == []
-    expect_controls_in_line(page, "heads_by", "heads_at")
+    """They begin where their row does."""
+    row = page.get_by_test_id("stHorizontalBlock").filter(has=page.locator(f".st-key-control_{controls[0]}"))
+    for name in controls:
+        assert abs(box(page, f".st-key-control_{name} label").top - box(page, row.last).top) <= 4, name
 
 
 def expect_rows_in_line(page: Page) -> None:
@@ -62,50 +27,6 @@ def expect_rows_in_line(page: Page) -> None:
     )
     assert len(tops[0]) > 5
     assert tops[0] == tops[1] == tops[2]
-
-
-def expect_a_narrow_root(page: Page) -> None:
-    """Else its bar hangs in the air."""
-    wide, narrow = page.evaluate(
-        """async () => {
-          await document.fonts.load("100px 'Noto Sans KR'", "√가");
-          const pen = document.createElement("canvas").getContext("2d");
-          pen.font = "100px 'Noto Sans KR'";
-          return ["가", "√"].map(sign => pen.measureText(sign).width);
-        }"""
-    )
-    assert narrow < 0.7 * wide
-
-
-def expect_wide_folded_figures(page: Page) -> None:
-    """They are drawn when they are opened."""
-    page.get_by_text("Training and its commands", exact=True).click()
-    page.locator('[class*="st-key-training"] .js-plotly-plot').first.scroll_into_view_if_needed()
-    page.wait_for_function(
-        """() => {
-          const figures = [...document.querySelectorAll(".js-plotly-plot")];
-          const last = figures[figures.length - 1];
-          return last.querySelector(".main-svg")?.getBoundingClientRect().width > 800;
-        }"""
-    )
-
-
-ALSO = {
-    ("heads", "ko"): expect_heads_in_one_look,
-    ("masks", "en"): expect_rows_in_line,
-    ("calculation", "en"): expect_a_narrow_root,
-    ("model", "en"): expect_wide_folded_figures,
-}
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_nothing_lies_over_a_heading_in_a_lecture(look_at, name):
-    page = look_at(f"{name}?lecture=1", width=1366)
-    assert page.evaluate(COVERED) == []
-    if name == "masks":
-        page.set_viewport_size({"width": 1920, "height": 1080})
-        settle(page)
-        expect_rows_in_line(page)
 
 
 def test_labels_in_one_line_stand_at_one_height(look_at):

@@ -1,13 +1,12 @@
 """Languages, small screens, light and dark, assistive technology, and no word to the outside."""
 
-from collections.abc import Iterator
-from itertools import cycle
-
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.boxes import box
+from tests.browser.boxes import box, outside
+from tests.browser.test_other_pages import expect_controls_in_line, expect_rows_in_line
 from tests.browser.visit import (
+    BROKEN_WORDS,
     choose,
     expect_settings,
     pick,
@@ -15,7 +14,9 @@ from tests.browser.visit import (
     serious_violations,
     settle,
     toggle,
+    wait_for,
 )
+from tests.ui.pages.test_lesson_plan import SENTENCE
 from ui.shell.header import PAGES
 from ui.views import EXPERIMENTS, VIEWS
 from ui.wording import table
@@ -31,8 +32,15 @@ def go_to(page: Page, name: str, language: str = "ko") -> None:
     settle(page)
 
 
-WIDER = """() => [document.documentElement, document.querySelector(".stMain")]
-  .map(element => element.scrollWidth - element.clientWidth)"""
+# By how much a page is wider than its window, and how many figures are not wholly in it; that of the sizes
+# scrolls in a box of its own.
+WIDER = """() => [
+  ...[document.documentElement, document.querySelector(".stMain")]
+    .map(element => element.scrollWidth - element.clientWidth),
+  [...document.querySelectorAll(".js-plotly-plot:not(.st-key-sizes *)")]
+    .map(figure => figure.getBoundingClientRect())
+    .filter(({ width, left, right }) => width && (left < 0 || right > innerWidth + 1)).length,
+]"""
 
 
 def faults(page: Page) -> dict:
@@ -45,70 +53,205 @@ def faults(page: Page) -> dict:
 
 
 TABS = ".st-key-tabs [role=radiogroup]"
-NO_FAULTS = {"without a table": [], "axe": [], "wider than the window": [0, 0]}
-LOOKS = [("light", 1280), ("dark", 390)]
-LANGUAGES = pytest.mark.parametrize("language", ["ko", "en"])
+FITS = [0, 0, 0]
+NO_FAULTS = {"without a table": [], "axe": [], "wider than the window": FITS}
+LOOKS = [("light", 1366), ("dark", 390)]
 
 
-def looks_of(language: str) -> Iterator[tuple[str, int]]:
-    """For each thing that is shown the look of one language; the other language has the other one."""
-    return cycle(LOOKS if language == "ko" else LOOKS[::-1])
+def expect_no_faults(page: Page, name: str) -> None:
+    """Beginning with the look that the page has already."""
+    is_narrow = page.viewport_size["width"] == 390
+    for colour, width in LOOKS[::-1] if is_narrow else LOOKS:
+        page.emulate_media(color_scheme=colour)
+        expect(page.locator("html")).to_have_css("color-scheme", colour)  # for panels over the page
+        show_at(page, width)
+        assert faults(page) == NO_FAULTS, (name, colour, width)
+        if name in PICTURED:
+            expect_picture_in_first_screen(page, name)
+        if width == 390 and name in READ_WHOLE:
+            expect_no_broken_word(page)
+        if width > 390 and name in ("growing", "masks", "why", "twins"):
+            expect_a_hand_only_where_pressing_does_something(page)
 
 
-def expect_no_faults(page: Page, name: str, looks: Iterator[tuple[str, int]]) -> None:
-    """In the next of ``looks``. In the other width the page fits, too."""
-    colour, width = next(looks)
-    page.emulate_media(color_scheme=colour)
-    expect(page.locator("html")).to_have_css("color-scheme", colour)  # for panels over the page
-    show_at(page, width)
-    assert faults(page) == NO_FAULTS, (name, colour, width)
-    show_at(page, 1280 + 390 - width)
-    assert page.evaluate(WIDER) == [0, 0], (name, 1280 + 390 - width)
+READ_WHOLE = ("classroom", "heads", "masks", "growing", "predict", "receipts")
+
+
+def expect_no_broken_word(page: Page) -> None:
+    """In folded parts, too."""
+    for fold in page.get_by_test_id("stExpander").locator("summary").all():
+        fold.click()
+        settle(page)
+    texts = page.locator("h1, h2, h3, p, li, th, td, label, button, span, strong")
+    wait_for(page, texts.count, lambda count: count > 20)
+    assert texts.evaluate_all(BROKEN_WORDS) == []
+
+
+def expect_a_hand_only_where_pressing_does_something(page: Page) -> None:
+    hands = page.locator(".plot").evaluate_all(
+        """plots => plots.flatMap(plot => {
+          const keyed = (plot.getRootNode().host ?? plot).closest("[class*=st-key-]");
+          return [...plot.querySelectorAll(".drag, .legendtoggle")]
+            .filter(part => getComputedStyle(part).cursor === "pointer")
+            .map(part => [keyed.className.match(/st-key-(\\w+)/)[1],
+              part.classList.contains("legendtoggle")]);
+        })"""
+    )
+    assert {name for name, _ in hands} <= {"overview", "heatmap", "beside_heads", "growing_heads"}
+    assert not any(is_legend for _, is_legend in hands)
 
 
 def show_at(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+    page.set_viewport_size({"width": width, "height": 768 if width > 390 else 844})
     settle(page)
 
 
-@LANGUAGES
-def test_every_page_is_for_everyone_in_its_language_and_asks_nobody_else(open_page, language):
-    page, looks = open_page(f"?lang={language}"), looks_of(language)
-    expect(page.locator("html")).to_have_attribute("lang", language)
-    expect_no_faults(page, "the first page", looks)
+# The text of a heading that the part below it begins above the end of; some parts are put away in a lecture.
+COVERED = """() => [...document.querySelectorAll(".stHeading")].filter(heading => {
+  const text = heading.querySelector("h1, h2, h3").getBoundingClientRect();
+  const place = heading.closest(".stElementContainer");
+  const next = getComputedStyle(place).clipPath === "none" && place.nextElementSibling;
+  return next && next.getBoundingClientRect().top < text.bottom;
+}).map(heading => heading.textContent)"""
+
+
+PICTURED = ("heads", "calculation", "masks", "positions", "network", "model")
+
+
+def expect_picture_in_first_screen(page: Page, name: str) -> None:
+    page.locator(".stMain").evaluate("main => main.scrollTo(0, 0)")
+    picture, (width, height) = box(page, ".js-plotly-plot, .diagram svg"), page.viewport_size.values()
+    if width == 390:
+        assert picture.top < 0.75 * height, name
+    elif name == "network":  # taller than a screen
+        assert picture.top < height / 2
+    else:
+        assert picture.bottom <= height, name
+    assert page.evaluate(COVERED) == [], (name, width)
+
+
+def test_every_page_is_for_everyone_and_asks_nobody_else(open_page):
+    page = open_page(width=1366, height=768)
+    expect(page.locator("html")).to_have_attribute("lang", "ko")
+    expect_no_faults(page, "the first page")
     for popover in ("settings", "view_options", "taking"):
         toggle(page, popover)
         expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
         settle(page)
-        expect_no_faults(page, popover, looks)
+        expect_no_faults(page, popover)
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     for name in (*PAGES[1:], PAGES[0]):
-        go_to(page, name, language)
-        expect(page.locator("html")).to_have_attribute("lang", language)
+        go_to(page, name)
         if name != PAGES[0]:
-            expect_no_faults(page, name, looks)
+            expect_no_faults(page, name)
     assert page.requested_elsewhere == []
     loaded = "() => [...document.fonts].some(f => f.family.includes('Noto Sans KR') && f.status === 'loaded')"
     assert page.evaluate(loaded)
 
 
-@LANGUAGES
-def test_every_view_is_for_everyone(open_page, language):
-    page, looks = open_page(f"?edit=1&marks=1&revealed=1&lang={language}"), looks_of(language)
+def test_every_page_fits_in_english_which_is_longer(open_page):
+    page = open_page("?lang=en", width=1366, height=768)
+    expect_every_tab_in_sight(page)
+    for name in PAGES[1:]:
+        go_to(page, name, "en")
+        expect(page.locator("html")).to_have_attribute("lang", "en")
+        if name == "laboratory":
+            expect_every_tab_in_sight(page)
+        for width in (1366, 390):
+            show_at(page, width)
+            assert page.evaluate(WIDER) == FITS, (name, width)
+            if name in PICTURED:
+                expect_picture_in_first_screen(page, name)
+        show_at(page, 1366)
+        if name in COMPOSED:
+            COMPOSED[name](page)
+    assert page.requested_elsewhere == []
+
+
+def expect_heads_in_one_look(page: Page) -> None:
+    assert outside(page, *(f".st-key-{name} .plot" for name in ("heads_map", "heads_pruning"))) == []
+    expect_controls_in_line(page, "heads_by", "heads_at")
+
+
+def expect_a_narrow_root(page: Page) -> None:
+    """Else its bar hangs in the air."""
+    wide, narrow = page.evaluate(
+        """async () => {
+          await document.fonts.load("100px 'Noto Sans KR'", "√가");
+          const pen = document.createElement("canvas").getContext("2d");
+          pen.font = "100px 'Noto Sans KR'";
+          return ["가", "√"].map(sign => pen.measureText(sign).width);
+        }"""
+    )
+    assert narrow < 0.7 * wide
+
+
+def expect_wide_folded_figures(page: Page) -> None:
+    """They are drawn when they are opened."""
+    page.get_by_text("Training and its commands", exact=True).click()
+    figures = page.locator('[class*="st-key-training"] .plot .js-plotly-plot')
+    figures.first.scroll_into_view_if_needed()
+    for each in figures.all():
+        wait_for(page, lambda each=each: box(page, each).width > 800)
+
+
+COMPOSED = {
+    "heads": expect_heads_in_one_look,
+    "masks": expect_rows_in_line,
+    "calculation": expect_a_narrow_root,
+    "model": expect_wide_folded_figures,
+}
+
+
+def expect_every_tab_in_sight(page: Page) -> None:
+    for width in (1280, 1366):
+        show_at(page, width)
+        beyond = page.locator(TABS).evaluate("line => line.scrollWidth - line.clientWidth")
+        assert beyond == 0, width
+
+
+def test_every_view_is_for_everyone(open_page):
+    page = open_page("?edit=1&marks=1&revealed=1", width=1366, height=768)
+    expect_every_tab_in_sight(page)
     for view in VIEWS[1:]:
-        choose(page, "view", table(language)[f"view_{view.name}"])
+        choose(page, "view", table("ko")[f"view_{view.name}"])
         expect_settings(page, view=view.name)
-        expect_no_faults(page, view.name, looks)
+        expect_no_faults(page, view.name)
 
 
-@LANGUAGES
-def test_every_experiment_is_for_everyone(open_page, language):
-    page, looks = open_page(f"laboratory?edit=1&twin=pair&lang={language}"), looks_of(language)
+def test_every_experiment_is_for_everyone(open_page):
+    page = open_page(f"laboratory?edit=1&twin=pair&sentence={SENTENCE}", width=1366, height=768)
+    expect_every_tab_in_sight(page)
     for view in EXPERIMENTS:
-        choose(page, "experiment", table(language)[f"view_{view.name}"])
+        choose(page, "experiment", table("ko")[f"view_{view.name}"])
         expect_settings(page, experiment=None if view is EXPERIMENTS[0] else view.name)
-        expect_no_faults(page, view.name, looks)
+        expect_no_faults(page, view.name)
+
+
+FORMS = {  # settings of a view that draw other pictures
+    "wrote": ("wrote_as=map",),
+    "decided": ("decided_as=curve", "decided_as=jamo"),
+    "patched": ("patch_side=decoder", "patch_part=heads", "patch_twin=right"),
+    "circuit": ("circuit_as=growth", "circuit_as=checks"),
+    "why": ("why_as=without",),
+    "receipts": ("receipts_as=picture",),
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "setting"), [("?marks=1&revealed=1", "view"), ("laboratory?", "experiment")]
+)
+def test_every_form_of_every_view_fits_a_phone_in_english_which_is_longer(open_page, path, setting):
+    page = None
+    for view in VIEWS if setting == "view" else EXPERIMENTS:
+        for form in ("", *FORMS.get(view.name, ())):
+            link = f"{path}&edit=1&lang=en&sentence={SENTENCE}&{setting}={view.name}&{form}"
+            page = open_page(link, width=390, height=844, on=page)
+            expect(page.get_by_test_id("stException")).to_have_count(0)
+            assert page.evaluate(WIDER) == FITS, (view.name, form)
+        line, tab = (box(page, each) for each in (TABS, ".st-key-tabs [aria-checked=true]"))
+        assert tab.left >= line.left - 1 and tab.right <= line.right + 1  # the line is longer than the phone
 
 
 def test_lecture_mode_is_for_everyone(open_page):
@@ -123,22 +266,6 @@ def test_switching_the_language_keeps_the_view(open_page):
     expect(page.locator(".st-key-map_choice button").first).to_contain_text("Decoder · layer 2")
     expect(page.get_by_label("Text to correct")).to_have_value("고갱")
     expect(page.locator("html")).to_have_attribute("lang", "en")
-
-
-@pytest.mark.parametrize("path", ["?edit=1&view=predict", "laboratory?edit=1&experiment=receipts"])
-def test_the_open_tab_is_in_sight_on_a_phone(open_page, path):
-    """A link may open any of them, and the line of tabs is longer than a phone is wide."""
-    page = open_page(path, width=390, height=844)
-    line, tab = (box(page, each) for each in (TABS, ".st-key-tabs [aria-checked=true]"))
-    assert tab.left >= line.left - 1 and tab.right <= line.right + 1
-
-
-@LANGUAGES
-@pytest.mark.parametrize("path", ["", "laboratory"])
-def test_every_tab_is_in_sight_on_a_laptop(look_at, path, language):
-    for width in (1280, 1366):
-        line = look_at(f"{path}?lang={language}", width=width, height=768).locator(TABS)
-        assert line.evaluate("line => line.scrollWidth - line.clientWidth") == 0, width
 
 
 def test_an_arrow_shows_the_tabs_that_a_phone_has_no_room_for(open_page):

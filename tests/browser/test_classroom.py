@@ -27,15 +27,17 @@ BOARD = ".st-key-class_board"
 TOLD = ".stHtml .told"  # the sentence above a picture
 
 
-@pytest.fixture
-def come(server, browser):
-    """Opens the app in a separate browser, with its own cookies.
+@pytest.fixture(scope="module")
+def lesson(server, browser):
+    """(the teacher, two phones), each in a separate browser, with its own cookies: both phones are in the
+    class, where the teacher has typed a sentence.
 
-    An error in a script that nothing caught fails the test.
+    It is one class for all tests, in their order: to open three browsers takes longer than any of them. An
+    error in a script that nothing caught fails the last.
     """
     contexts, errors = [], []
 
-    def open_at(path: str, width: int, height: int, colour: str = "light") -> Page:
+    def come(path: str, width: int, height: int, colour: str = "light") -> Page:
         context = browser.new_context(color_scheme=colour, viewport={"width": width, "height": height})
         contexts.append(context)
         page = context.new_page()
@@ -46,15 +48,6 @@ def come(server, browser):
         settle(page)
         return page
 
-    yield open_at
-    for context in contexts:
-        context.close()
-    assert errors == []
-
-
-@pytest.fixture
-def lesson(come) -> tuple[Page, list[Page]]:
-    """(the teacher, two phones): both phones are in the class, where the teacher has typed a sentence."""
     teacher = come("classroom", 1366, 768)
     press(teacher, "class_open")
     code = teacher.locator(".class-code").inner_text().replace("-", "")
@@ -64,7 +57,10 @@ def lesson(come) -> tuple[Page, list[Page]]:
     teacher.wait_for_selector(figure("heatmap"))
     write(teacher, SENTENCE)
     everybody(phones, lambda page: expect(page.locator(".class-sentence ins")).to_have_count(2))
-    return teacher, phones
+    yield teacher, phones
+    for context in contexts:
+        context.close()
+    assert errors == []
 
 
 def press(page: Page, key: str) -> None:
@@ -91,7 +87,29 @@ def ask(teacher: Page, popover: str, key: str) -> None:
     press(teacher, key)
 
 
-def test_a_lesson_in_three_browsers(lesson):
+def test_a_phone_looks_around_and_comes_back_and_a_reload_changes_nobody(lesson):
+    teacher, (phone, other) = lesson
+    press(phone, "class_look_around")
+    phone.wait_for_selector(figure("heatmap"))
+    expect(phone.locator(".st-key-live_text textarea")).to_have_value(SENTENCE)
+    choose(teacher, "head", "3")
+    expect(other.locator(TOLD)).to_contain_text("헤드 3")
+    expect(phone.locator(TOLD)).not_to_contain_text("헤드 3")  # it has let go
+    press(phone, "class_bar_open")
+    expect(phone.locator(TOLD)).to_contain_text("헤드 3")
+
+    other.reload()
+    teacher.goto(teacher.url.split("?")[0])  # any link keeps the class and the teacher's right
+    for page in (other, teacher):
+        page.wait_for_selector("h1")
+        settle(page)
+    expect(teacher.locator(".st-key-class_bar_open")).to_contain_text(KO["class_bar_teacher"])
+    wait_until(teacher, lambda: re.search(r"· (\d+)명", teacher.locator(".class-count").inner_text())[1], "2")
+    choose(teacher, "head", "4")
+    everybody([phone, other], lambda page: expect(page.locator(TOLD)).to_contain_text("헤드 4"))
+
+
+def test_a_lesson_in_three_browsers_until_it_is_over(lesson):
     teacher, phones = lesson
     choose(teacher, "head", "2")  # follow
     everybody(phones, lambda page: expect(page.locator(TOLD)).to_contain_text("헤드 2"))
@@ -145,39 +163,16 @@ def test_a_lesson_in_three_browsers(lesson):
     rights = [row[KO["class_column_number"]] for row in rows if row[KO["class_column_right"]] == "1"]
     assert {rights.count(number) for number in set(rights)} <= {1, 2}  # both sentences have a right option
 
-
-def test_a_phone_looks_around_and_comes_back_and_a_reload_changes_nobody(lesson):
-    teacher, (phone, other) = lesson
-    press(phone, "class_look_around")
-    phone.wait_for_selector(figure("heatmap"))
-    expect(phone.locator(".st-key-live_text textarea")).to_have_value(SENTENCE)
-    choose(teacher, "head", "3")
-    expect(other.locator(TOLD)).to_contain_text("헤드 3")
-    expect(phone.locator(TOLD)).not_to_contain_text("헤드 3")  # it has let go
-    press(phone, "class_bar_open")
-    expect(phone.locator(TOLD)).to_contain_text("헤드 3")
-
-    other.reload()
-    teacher.goto(teacher.url.split("?")[0])  # any link keeps the class and the teacher's right
-    for page in (other, teacher):
-        page.wait_for_selector("h1")
-        settle(page)
-    expect(teacher.locator(".st-key-class_bar_open")).to_contain_text(KO["class_bar_teacher"])
-    wait_until(teacher, lambda: re.search(r"· (\d+)명", teacher.locator(".class-count").inner_text())[1], "2")
-    choose(teacher, "head", "4")
-    everybody([phone, other], lambda page: expect(page.locator(TOLD)).to_contain_text("헤드 4"))
-
-    press(teacher, "class_bar_open")
     press(teacher, "class_end")
     teacher.locator("[data-testid=stPopoverBody] button").click()
-    everybody([phone, other], lambda page: expect(page.get_by_text(KO["class_ended"])).to_be_visible())
+    everybody(phones, lambda page: expect(page.get_by_text(KO["class_ended"])).to_be_visible())
 
 
-def test_the_steps_of_a_plan_leave_one_beat_a_second(come):
+def test_the_steps_of_a_plan_leave_one_beat_a_second(server, lesson):
     """A timer that each step left behind ended in lost lines, swallowed presses and a white page."""
-    teacher, sent = come("classroom", 1366, 768), []
+    (teacher, _), sent = lesson, []
     teacher.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
-    teacher.reload()
+    teacher.goto(f"{server}/classroom")
     press(teacher, "class_open")
     settle(teacher)  # a list that is opened while the page is drawn closes again
     press(teacher, "class_lesson")

@@ -168,19 +168,6 @@ def test_every_figure_saves_png_and_svg_with_its_hangul_on_the_ground_of_its_the
     assert_quiet(page)
 
 
-def test_the_keyboard_reaches_toolbar_and_cells(open_file):
-    state = make_state("고갱")
-    page = open_file(state)
-    svg = page.locator("#heatmap").get_by_role("button", name="SVG 그림으로 내려받기")
-    svg.focus()
-    expect(svg).to_be_focused()
-    page.locator("#heatmap .js-plotly-plot").focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
-    expect(page.locator("#heatmap [aria-live]")).to_contain_text(f"{state.weights[1, 0]:.3f}")
-    assert_quiet(page)
-
-
 @pytest.mark.parametrize("trace", [None, one_map_trace])
 def test_a_phone_scrolls_only_downwards_in_the_file_and_no_box_hides_rows(open_file, trace):
     layer, head = (0, 0) if trace else (None, None)

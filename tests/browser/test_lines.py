@@ -13,7 +13,6 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box, boxes
 from tests.browser.site_pages import visiting
-from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import random_trace
 from ui.wording import say, spoken, table
 from viz.browser.lines import LINES, lines_data
@@ -281,9 +280,3 @@ def test_a_saved_drawing_holds_what_is_seen_with_its_legend(show, kind):
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     width = int(page.locator(".drawing").get_attribute("width"))
     assert int.from_bytes(content[16:20]) == 3 * width  # three times as large as the drawing
-
-
-@pytest.mark.parametrize(("theme", "width", "isolated"), [("light", 1280, [5]), ("dark", 390, [])])
-def test_axe_finds_nothing_serious_in_the_drawing(show, theme, width, isolated):
-    page = show(data_of(theme=theme, isolated=isolated), width=width, theme=theme)
-    assert serious_violations(page) == []

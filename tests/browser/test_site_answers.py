@@ -34,7 +34,7 @@ from viz.browser.document import FOLDER, TYPE, declared
 from viz.browser.explore_data import explorer_data
 from viz.browser.texts import table
 
-COMPOSED, HOSTILE, LONGEST = 60, 24, 300
+COMPOSED, HOSTILE, LONGEST = 60, 12, 300
 
 
 def composed(count: int, seed: int) -> list[str]:

@@ -8,7 +8,6 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box
 from tests.browser.site_pages import corrected, is_open, shows
-from tests.browser.test_live_typing import CURSOR, compose
 from tests.browser.visit import heatmap, pictures_without_a_table, serious_violations
 from tests.hostile_texts import hostile_texts
 from ui.export import take_away
@@ -136,17 +135,6 @@ def test_on_a_phone_the_open_view_stands_above_all_heads(typed, view):
     assert picture.bottom <= heads.top
 
 
-def test_a_syllable_is_corrected_while_it_is_being_composed(typed):
-    area = typed.locator("textarea")
-    area.focus()
-    area.press("Home")
-    session = typed.context.new_cdp_session(typed)
-    for text in ("ㅂ", "바", "밥"):
-        compose(session, text)
-    shows(typed, "밥" + WRONG)
-    assert area.evaluate(CURSOR) == [1, 1]
-
-
 def test_a_change_is_pressed_and_undone_and_made_again(typed):
     typed.locator("#correction .change").click()
     typed.get_by_role("button", name="그대로 두기").click()
@@ -213,16 +201,6 @@ def test_another_address_forgets_what_was_chosen_in_the_text_before_it(typed):
 
 
 @pytest.mark.parametrize(
-    ("language", "heading"), [("ko", "트랜스포머가 생각하는 모습"), ("en", "See a Transformer think")]
-)
-def test_both_languages(typed, language, heading):
-    if language == "en":
-        typed.get_by_label("언어", exact=True).select_option(label="English")
-    expect(typed.get_by_role("heading", level=1)).to_have_text(heading)
-    assert typed.evaluate("() => document.documentElement.lang") == language
-
-
-@pytest.mark.parametrize(
     ("view", "drawn"), [("view_lines", ".lines svg"), ("view_steps", ".steps .candidates")]
 )
 def test_other_views_are_drawn(typed, view, drawn):
@@ -284,7 +262,10 @@ def test_the_start_mark_keeps_off_the_first_token(typed):
 
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_a_number_in_brackets_behind_a_probability_is_explained(typed, language):
-    typed.evaluate("(lang) => window.site.change({ lang })", language)
+    menu = typed.get_by_label("언어", exact=True)
+    menu.select_option(label=table(language)["language_name"])
+    expect(typed.get_by_role("heading", level=1)).to_have_text(table(language)["product"])
+    assert typed.evaluate("() => document.documentElement.lang") == language
     typed.get_by_role("button", name=table(language)["view_without"], exact=True).click()
     place = typed.locator(".explore .without")
     expect(place.locator(".reading")).to_contain_text(">0.999 (+")

@@ -13,7 +13,6 @@ from model.text.changes import find_changes
 from model.trace.trace import Selection
 from tests.browser.boxes import box
 from tests.browser.site_pages import visiting
-from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import one_map_trace, propose, random_trace
 from ui.wording import table
 from viz.browser import steps
@@ -195,13 +194,6 @@ def test_long_sentences_fold_what_is_far_away(show, length):
     shown = page.locator(".body.strip >> nth=0").locator(".cell:not(.folded)").count()
     folded = page.locator(".body.strip >> nth=0").locator(".folded .sign").all_text_contents()
     assert shown + sum(int(text.strip("⋯")) for text in folded) == length + 1
-
-
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
-def test_axe_finds_nothing_serious(show, theme, width):
-    page = show(data_of(theme=theme, step=3), width=width, frozen=False)
-    assert serious_violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_bars_only_slide_for_those_who_want_motion(show):

@@ -1,6 +1,5 @@
 """Every view of one sentence, in both languages: its numbers are those of the trace."""
 
-import json
 from urllib.parse import urlencode
 
 import numpy as np
@@ -8,7 +7,6 @@ from playwright.sync_api import Page, expect
 
 from model.analysis.building_blocks import dot_product_attention
 from model.analysis.edits import leading_heads
-from model.stored.folder import ASSETS
 from tests.browser.visit import (
     choose,
     expect_heatmap,
@@ -131,31 +129,3 @@ def test_a_number_typed_into_a_cell_is_computed_with_and_stays_in_the_link(open_
     keys, values = (NumberTable.parse(defaults()[name]).numbers() for name in ("k", "v"))
     (output,) = dot_product_attention([[10, 10, 0]], keys, values).output
     expect(page.locator(".reading").first).to_contain_text(f"[{', '.join(map(number_text, output))}]")
-
-
-def test_the_other_pages_are_about_the_same_network(open_page, corrector):
-    def opened(name: str, on: Page | None = None, **settings: object) -> Page:
-        page = open_page(f"{name}?{urlencode({'sentence': SENTENCE} | settings)}", on=on)
-        expect(page.locator("h1")).to_have_text(KO[f"{name}_page"])
-        expect(page.get_by_test_id("stException")).to_have_count(0)
-        return page
-
-    # Behind the masks a padded sentence has the weights that it has alone.
-    short, longer = "밥을 먹었다.", "오늘은 집에 일찍 가서 밥을 먹었다."
-    batch = {"batch": f"{short}\n{longer}", "masks_kind": "decoder_attention"}
-    page = opened("masks", **batch, layer=LAYER + 1, head=HEAD + 1)
-    shown = np.nan_to_num(heatmap(page, figure("masks_weights_with")))
-    real, padded = len(short) + 1, len(longer) + 1
-    assert shown.shape == (padded, padded)
-    alone = corrector.trace(short, short).decoder_attention[LAYER, HEAD]
-    np.testing.assert_allclose(shown[:real, :real], alone, atol=1e-5)
-    assert (shown[:, real:] == 0).all()
-
-    main = opened("network", page).locator(".stMain")
-    expect(main).to_contain_text(f"({len(SENTENCE) + 1}, {corrector.config.d_model})")
-    expect(main).to_contain_text(f"{corrector.num_parameters:,}")
-
-    main = opened("model", page).locator(".stMain")
-    evaluation = json.loads((ASSETS / "transformer" / "evaluation.json").read_text("utf-8"))
-    for scores in (evaluation["total"], *evaluation["families"].values()):
-        expect(main).to_contain_text(f"{scores['exact_match'] * 100:.1f}%")  # a no-break space is a space

@@ -7,8 +7,7 @@ import pytest
 
 from model import Correction, SentenceCorrection
 from model.text.changes import find_changes
-from ui.components.correction import LEAST_OFFERED, Proposal, correction_data, offered_with
-from ui.sentence.decisions import _proposals
+from ui.components.correction import Proposal, correction_data, offered_with
 
 WORDS = {"label": "고친 글"}
 
@@ -109,14 +108,6 @@ def test_what_the_network_was_unsure_of_is_offered_and_the_word_stays():
     assert word["offer"] == offer
 
 
-def test_an_offer_beside_a_made_change_is_offered_with_that_change():
-    (word,) = (piece for piece in pieces(("갱관왓다", "객관왔다", (0.9, 0.4))) if "made" in piece)
-    assert word["made"] == [0]
-    assert "".join(text for text, _ in word["now"]) == "객관왓다"
-    offer = {"number": 1, "text": "객관왔다", "shown": "객관왔다", "share": "0.4", "accept": "accept"}
-    assert word["offer"] == offer
-
-
 def test_all_that_is_not_made_of_a_word_is_one_offer_as_sure_as_its_least_sure_change():
     correction = corrected(("갱관왓다 왓다", "객관왔다 왔다", (0.9, 0.4, 0.4))).with_decisions(rejected=[0])
     word, other = (piece["offer"] for piece in data_of(correction)["pieces"] if piece.get("offer"))
@@ -133,17 +124,6 @@ def test_an_offer_joins_no_two_corrected_words():
     assert [piece["made"] for piece in data_of(one)["pieces"] if "made" in piece] == [[0]]
 
 
-def test_only_what_the_network_believes_in_a_little_is_offered(monkeypatch):
-    monkeypatch.setattr("ui.sentence.decisions._card", lambda *about: {})
-    sure, unsure = LEAST_OFFERED, LEAST_OFFERED - 0.001
-    correction = corrected(("고갱 왓다 갓다", "고객 왔다 갔다", (unsure, sure, 0.9)))
-    assert [(each.number, each.made) for each in _proposals(correction)] == [(1, False), (2, True)]
-    accepted = correction.with_decisions(accepted=[0])  # an accepted change is shown, however unsure
-    assert [(each.number, each.made) for each in _proposals(accepted)] == [(0, True), (1, False), (2, True)]
-    rejected = correction.with_decisions(rejected=[2])
-    assert [(each.number, each.made) for each in _proposals(rejected)] == [(1, False), (2, False)]
-
-
 def test_one_sentence_has_no_number_and_several_have_one_each():
     one = ("고갱이 왔다.", "고객이 왔다.", (0.9,))
     same = ("비가 온다.", "비가 온다.", ())
@@ -157,29 +137,9 @@ def test_one_sentence_has_no_number_and_several_have_one_each():
     assert [piece["made"] for piece in found if "made" in piece] == [[0], [1]]
 
 
-def test_a_number_stands_where_its_sentence_begins_and_nowhere_twice():
-    correction = corrected(("고갱", "고객", (0.9,)), ("왓다", "왔다", (0.9,)), ("갓", "갔", (0.1,)))
-    found = data_of(correction)["pieces"]
-    before = [typed(found[:place]) for place, piece in enumerate(found) if "sentence" in piece]
-    assert [len(text) for text in before] == [sentence.start for sentence in correction.sentences]
-
-
 def test_nothing_is_lost_and_nothing_is_html():
     source, target = "<b>갱</b> &amp; \n <왓>", "<b>객</b> &amp; \n <왔>"
     data = data_of(corrected((source, target, (0.9, 0.4))))
     assert typed(data["pieces"]) == source
     assert "&lt;" not in json.dumps(data)
     assert any(("객", True) in piece.get("now", ()) for piece in data["pieces"])
-
-
-def test_an_empty_text_has_nothing_to_press():
-    data = data_of(Correction("", ()))
-    assert not [piece for piece in data["pieces"] if piece.get("text") != ""]
-    assert data["proposals"] == {}
-
-
-def test_the_data_is_json_and_tells_what_is_in_focus():
-    data = data_of(corrected(("고갱 왓다", "고객 왔다", (0.9, 0.4))), chosen=0, opened=0)
-    data = json.loads(json.dumps(data))
-    assert (data["chosen"], data["opened"], data["words"]) == (0, 0, WORDS)
-    assert {number: card["why"] for number, card in data["proposals"].items()} == {"0": "card 0"}

@@ -54,16 +54,6 @@ def test_no_two_parts_overlap_and_none_leaves_the_picture(form, norm_first):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_parts_of_an_open_layer_lie_inside_its_frame(form):
-    drawing = drawn(form)
-    frame = drawing.frames[1]
-    cross = find(drawing, "cross")
-    assert frame.x < cross.x and cross.x + cross.width < frame.x + frame.width
-    assert frame.y < cross.y and cross.y + cross.height < frame.y + frame.height
-    assert len(drawing.sums) == 5  # one for each sublayer of both open layers
-
-
-@pytest.mark.parametrize("form", FORMS)
 def test_the_encoders_result_reaches_all_that_ask_for_it(form):
     drawing = drawn(form)
     ends = {line.points[-1] for line in drawing.lines if line.style == "memory"}
@@ -71,27 +61,7 @@ def test_the_encoders_result_reaches_all_that_ask_for_it(form):
     assert ends == {(box.x, box.y + box.height / 2) for box in asking}
 
 
-def test_wide_is_read_from_below_and_narrow_from_above():
-    wide, narrow = drawn("wide"), drawn("narrow")
-    assert find(wide, "source").y > find(wide, "memory").y
-    assert find(wide, "source").y == find(wide, "prefix").y
-    assert find(narrow, "source").y < find(narrow, "memory").y < find(narrow, "prefix").y
-    assert narrow.width < 390 < wide.width
-
-
 def test_normalisation_comes_before_or_after_as_asked():
     before, after = drawn("narrow", norm_first=True), drawn("narrow", norm_first=False)
     assert find(before, "norm of own").y < find(before, "own").y < before.sums[0][1]
     assert find(after, "own").y < after.sums[0][1] < find(after, "norm of own").y
-
-
-def test_flow_arrows_join_each_part_to_the_next():
-    drawing = drawn("narrow")
-    source, row = find(drawing, "source"), find(drawing, "e1")
-    joined = [(line.points[0][1], line.points[-1][1]) for line in drawing.lines if line.style == "flow"]
-    assert (source.y + source.height, row.y) in joined
-
-
-def test_an_unknown_form_is_named():
-    with pytest.raises(ValueError, match="'round'"):
-        arrange(Column("", ()), Column("", ()), "round")

@@ -91,7 +91,7 @@ def test_the_network_reads_ahead_what_the_area_tells_and_nothing_else_changes(op
     assert asked == []
     send(app, "ahead", "text", "또 고갱\ud83d")  # half an emoji: the page would be run about the same text
     assert asked == ["또 고갱\ufffd"]
-    for text in (" ", "가" * (LONGEST_AHEAD + 1), *(value for value in VALUES if not isinstance(value, str))):
+    for text in (" ", "가" * (LONGEST_AHEAD + 1), None, [1]):
         send(app, "ahead", "text", text)
     assert len(asked) == 1
     assert dict(app.session_state["view"]) == settings

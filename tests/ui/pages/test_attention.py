@@ -21,7 +21,6 @@ from tests.ui.screen import (
     numbers,
     send,
     setting,
-    title,
 )
 from ui.asking import loaders
 from ui.sentence import page
@@ -70,15 +69,6 @@ def test_settings_that_make_no_sense_fall_back(open_app):
         np.testing.assert_array_equal(numbers(app), FIRST_LAYER_MEAN.weights(random_trace("고갱", "고객")))
 
 
-def test_state_survives_a_visit_to_another_page(open_app):
-    app = open_app(sentence="고갱이 왔다", layer="2", lang="en")
-    before = numbers(app)
-    app.switch_page("ui/pages/positions.py").run()
-    assert title(app) == EN["positions_page"]
-    app.switch_page("ui/pages/attention.py").run()
-    np.testing.assert_array_equal(numbers(app), before)
-
-
 def test_typing_and_picking_an_example_replace_the_sentence_and_the_second_is_a_step_back(open_app):
     app = open_app(sentence="고갱", edit="1", cell="0,0", step="1", accepted="1", rejected="2", part="1")
     before, offered = component(app, "address_bar")["step"], menu(app, "examples")
@@ -93,15 +83,6 @@ def test_typing_and_picking_an_example_replace_the_sentence_and_the_second_is_a_
     assert component(app, "live_text")["revision"] > 0
     assert set(screen.chosen(app, "edit", "cell", "step", "accepted", "rejected", "part")) == {""}
     assert component(app, "address_bar")["step"] != before
-
-
-def test_several_sentences_open_on_the_first_that_changed(open_app):
-    app = open_app(sentence="비가 왔다. 고갱이 왔다. 또 고갱이 간다.")
-    assert component(app, "correction")["opened"] == 1
-    assert numbers(app).shape == (len("고객이 왔다.") + 1,) * 2
-    send(app, "correction", "asked", {"what": "open", "number": 2})
-    assert numbers(app).shape == (len("또 고객이 간다.") + 1,) * 2
-    assert setting(app, "part") == "3"
 
 
 def test_too_long_a_sentence_is_told_with_both_lengths_and_kept(open_app):
@@ -129,9 +110,7 @@ def test_too_much_text_is_told_and_kept(open_app, form):
     [
         ("객이 왔다.", "nothing_found"),
         ("ㅋㅋㅋㅋ", "nothing_found"),
-        ("Hello, world!", "no_hangul"),
-        ("🙂🎉", "no_hangul"),
-        ("123", "no_hangul"),
+        ("Hello 🙂", "no_hangul"),
     ],
 )
 def test_a_text_that_stays_is_shown_with_its_pictures_and_the_reason(open_app, text, said):
@@ -162,8 +141,7 @@ def test_what_is_one_click_away_is_drawn_only_then_and_a_prediction_has_no_overv
     assert figures(open_app(sentence="고갱이 왔다", view="predict", edit="1")) == []
 
 
-@pytest.mark.parametrize("model", ["transformer", "seq2seq"])
-@pytest.mark.parametrize("sentence", ["고갱이 왓다", "비가 온다"])
+@pytest.mark.parametrize(("model", "sentence"), [("transformer", "고갱이 왓다"), ("seq2seq", "비가 온다")])
 def test_every_view_opens_with_everything_that_is_one_click_away(open_app, model, sentence):
     app = open_app(sentence=sentence, model=model)
     for view in VIEWS:
@@ -174,17 +152,14 @@ def test_every_view_opens_with_everything_that_is_one_click_away(open_app, model
         assert setting(app, "view") == view.name
 
 
-@pytest.mark.parametrize(
-    ("model", "message"), [("transformer", "model_folder_error"), ("runs/mine", "own_model_error")]
-)
-def test_a_damaged_model_folder_is_a_message(open_app, entries, monkeypatch, model, message):
+def test_a_damaged_model_folder_of_one_s_own_is_a_message(open_app, entries, monkeypatch):
     def damaged(path):
         raise ModelFolderError("weights.npz is cut short")
 
     entries.append(entry(Path("runs/mine")))
     monkeypatch.setattr(loaders, "load_corrector", damaged)
-    app = open_app(model=model, lang="en")
-    assert messages(app) == [EN[message]]
+    app = open_app(model="runs/mine", lang="en")
+    assert messages(app) == [EN["own_model_error"]]
     assert "weights.npz is cut short" in html(app)
 
 

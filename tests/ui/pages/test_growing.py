@@ -72,13 +72,6 @@ def test_another_role_is_followed_and_every_head_has_one_in_the_end(open_app, gr
     assert app.selectbox(key="control_grown_role").value == "own"  # the decoder cannot look ahead
 
 
-def test_of_several_sentences_the_open_one_is_shown(open_app, grown, correctors):
-    asked = []
-    correctors["growing-up"] = that_answers(grown, asked)
-    app = open_app("growing", sentence=f"나무가 크다. {SENTENCE}", part="2")
-    assert asked == [SENTENCE] and SENTENCE in html(app)
-
-
 def test_a_film_and_a_sentence_that_is_none(open_app, grown):
     assert "growing_map" in figures(open_app("growing", sentence=SENTENCE, film="1"))
     assert figures(open_app("growing", sentence=" ")) == []

@@ -140,15 +140,6 @@ def test_scores_calibration_and_history_are_told_and_all_but_a_curve_and_a_table
     assert "cores 2 · keras 3.15" in written(app)
 
 
-def test_given_pairs_claim_no_generated_errors_and_a_score_of_later_has_a_dash(open_model, folder):
-    old = {name: value for name, value in SCORES.items() if name != "cer_reduction"}
-    nothing = {"changes": 0, "expected_calibration_error": None, "bins": RELIABILITY["bins"][:1]}
-    add_results(folder, mix=None, total=old, families={}, reliability=nothing)
-    app = open_model()
-    assert EN["evaluation_given"].format(file="dev.jsonl") in written(app)
-    assert rows(app)[1][1][4] == "–" and EN["reliability_heading"] not in headings(app)
-
-
 def test_the_shipped_networks_stand_side_by_side_where_they_were_measured_alike(
     open_model, assets, folder, entries
 ):
@@ -178,16 +169,17 @@ def test_a_network_that_grew_up_says_what_its_snapshots_are(open_model, folder):
     ]
 
 
-@pytest.mark.parametrize("name", ["evaluation.json", "history.csv", "run.json", "runs.csv"])
-def test_a_record_that_is_being_written_or_has_no_runs_is_passed_over(open_model, folder, name):
+def test_a_record_that_is_being_written_or_has_no_runs_is_passed_over(open_model, folder):
     add_history(folder)
-    for content in (b"", b"{", b"\xff\xfe", *([b'{"command": "older"}'] if name == "run.json" else [])):
-        (folder / name).write_bytes(content)
+    (folder / "run.json").write_bytes(b'{"command": "older"}')
+    assert open_model().metric
+    for content in (b"", b"\xff\xfe"):
+        for name in ("evaluation.json", "history.csv", "run.json", "runs.csv"):
+            (folder / name).write_bytes(content)
         assert open_model().metric
 
 
-@pytest.mark.parametrize("name", ["config.json", "weights.npz"])
-@pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 cut"])
+@pytest.mark.parametrize(("name", "content"), [("config.json", None), ("weights.npz", b"PK\x03\x04 cut")])
 def test_a_missing_or_damaged_folder_or_no_model_at_all_is_said(open_app, entries, folder, name, content):
     (folder / name).unlink()
     if content is not None:

@@ -8,11 +8,10 @@ from model.stored.config import Seq2SeqConfig, TransformerConfig
 from model.trace.trace import ATTENTION_KINDS
 from tests.ui.fake_corrector import MAX_LENGTH
 from tests.ui.screen import component, html, messages
-from ui.components.diagram import Layer, diagram_data
+from ui.components.diagram import diagram_data
 from ui.parts import network_parts
 from ui.parts.network_parts import Sketch, columns
 from ui.shell.header import PAGES
-from ui.shell.settings import defaults
 from ui.wording import table
 
 KO, EN = table("ko"), table("en")
@@ -81,17 +80,6 @@ def test_every_stage_has_the_shape_of_this_sentence(open_app):
     assert "(T, V) = (6, 50) · 50" in details(app, "output")
 
 
-def test_source_and_target_may_differ_in_length(open_app, networks):
-    config = networks["transformer"].config
-    sketch = Sketch(config, {}, "가나다", "가나", 1)
-    _, decoder = columns(sketch)
-    opened = next(item for item in decoder.items if isinstance(item, Layer) and item.sublayers)
-    assert [each.core.detail for each in opened.sublayers[:2]] == [
-        "(H, T, T) = (2, 3, 3)",
-        "(H, T, S) = (2, 3, 4)",
-    ]
-
-
 def test_the_layer_of_the_address_is_the_open_one_and_the_rows_count_all_of_a_layer(open_app):
     rows = [box for box in boxes(open_app("network", layer="2")) if box["style"] == "layer"]
     assert [(row["leads_to"], row["expanded"]) for row in rows] == [("layer:1", False), ("layer:2", True)] * 2
@@ -139,14 +127,6 @@ def test_what_was_typed_travels_as_text_and_a_long_sentence_is_cut(open_app):
 def test_an_attention_leads_to_its_map(settings, kind):
     assert network_parts.follow(f"{kind}:2") == "attention"
     assert (settings["kind"], settings["layer"], settings["view"]) == (kind, "2", "heatmap")
-
-
-def test_a_layer_stays_and_opens_and_what_no_part_is_called_changes_nothing(settings):
-    for part in ("", "nothing", "layer:x", "model:3", "../app:1", ":3"):
-        assert network_parts.follow(part) is None
-        assert settings == defaults()
-    assert network_parts.follow("layer:4") is None
-    assert settings["layer"] == "4"
 
 
 def test_every_part_that_leads_somewhere_says_so_leads_to_a_page_and_has_its_looks(settings, networks):

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 import time
 from types import SimpleNamespace
 
@@ -109,12 +108,6 @@ def test_a_visitors_words_are_left_alone_in_files_too(open_file):
     assert open_popover(app, "settings").text_area(key="own_words_field").value == "고갱"
 
 
-def test_the_most_frequent_kind_of_change_stands_first(open_file):
-    shown = html(open_file("text\n고갱이 왔다\n고갱\n또 고갱\n".encode()))
-    kinds = [KO[f"mistake_{kind}"] for kind in ("slip", "alike")]
-    assert re.findall(r'<th scope="row">(.*?)</th>', shown) == kinds
-
-
 NAMED = "번호,이름,소감\n1,고갱,고갱이 왔다\n2,지우,다음에 또 오고 싶다\n".encode()
 
 
@@ -157,7 +150,6 @@ def test_a_downloaded_file_is_in_the_language_of_the_page(open_file, downloads):
     ("name", "content", "problem"),
     [
         ("class.xlsx", b"PK\x03\x04", "no_xlsx"),
-        ("글.hwp", b"HWP Document File V3.00", "old_document"),
         ("글.doc", b"HWP Document File V3.00", "old_document"),
     ],
 )

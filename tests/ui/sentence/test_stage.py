@@ -47,18 +47,6 @@ def test_where_all_heads_are_shown_no_map_is_asked_for(open_app):
     assert app.segmented_control(key="control_head").value == "3"
 
 
-def test_the_order_of_the_overview_is_an_option(open_app):
-    app = open_popover(open_app(sentence=SENTENCE), "view_options")
-    before = component(app, "overview")["spec"]
-    app.segmented_control(key="control_order").set_value("entropy").run()
-    assert component(app, "overview")["spec"] != before
-
-
-def test_the_units_are_explained_where_they_stand(open_app):
-    app = open_popover(open_app(sentence=SENTENCE, view="edits"), "explanation")
-    assert KO["nat_note"] in html(app) and KO["log_odds_note"] in html(app)
-
-
 @pytest.mark.parametrize("head", [None, 0])
 def test_the_controls_are_drawn_anew_only_where_a_head_gets_or_loses_its_button(head, monkeypatch):
     """Where ``for_the_controls`` is the same, a keystroke redraws the text and its pictures alone. A head of

@@ -41,17 +41,6 @@ def test_repeated_tokens_keep_their_own_ticks(count):
         assert shown == [token.replace(" ", "␣") for token in tokens(count)]
 
 
-def test_the_cells_answer_to_the_pointer_and_nothing_lies_over_them():
-    figure = attention_heatmap(
-        uniform_causal(4), "가나다라", "마바사아", masked=look_ahead(4), selected=(1, 1), logarithmic=True
-    )
-    heatmap, *others = figure.data
-    assert heatmap.hovertemplate and heatmap.hoverinfo is None
-    for trace in others:
-        assert not trace.hovertemplate
-        assert trace.hoverinfo == "skip" or [*trace.x, *trace.y] == [None, None]
-
-
 def test_the_hatching_covers_the_masked_cells_and_no_other():
     masked = np.array([[0, 1, 1, 0, 1], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]], bool)
     hatching = attention_heatmap(np.zeros((3, 5)), "가나다", "가나다라마", masked=masked).data[1]
@@ -134,15 +123,6 @@ def test_the_colour_range_is_fixed_unless_asked_otherwise():
     assert attention_heatmap(weights, "가", "나다", colour_max=0.5).data[0].zmax == 0.5
     assert attention_heatmap(weights, "가", "나다", colour_max=None).data[0].zmax == 0.25
     assert attention_heatmap(weights * 0, "가", "나다", colour_max=None).data[0].zmax == 1
-
-
-def test_the_figure_tells_a_page_how_to_fit_it():
-    meta = attention_heatmap(np.zeros((3, 5)), ["가", "나", "</s>"], "가나다라마").layout.meta
-    assert (meta["fit"], meta["rows"], meta["columns"], meta["extent"]) == ("cells", 3, 5, 5)
-    crowded = attention_heatmap(np.zeros((1, 128)), "가", tokens(128)).layout.xaxis
-    assert {text.count("<br> ") for text in crowded.ticktext} == {0, 1, 2}  # labels on three levels
-    long = attention_heatmap(np.zeros((1, 20)), "가", [f"단어{n}" for n in range(20)]).layout.xaxis
-    assert (crowded.tickangle, long.tickangle) == (0, -90)
 
 
 def test_maps_of_one_sentence_share_an_extent_that_is_never_shorter_than_a_side():

@@ -176,20 +176,6 @@ def test_a_logarithm_of_differences_leaves_the_ground_at_the_faintest_weight_wit
 
 
 @pytest.mark.parametrize(
-    ("difference", "largest", "texts"),
-    [
-        (False, 1.0, ["0.001", "0.01", "0.1", "1"]),
-        (False, 0.3, ["0.001", "0.01", "0.1"]),
-        (True, 1.0, ["−0.1", "−1", "±0.001", "0.1", "1"]),
-    ],
-)
-def test_the_bar_of_a_logarithm_names_powers_of_ten(difference, largest, texts):
-    bar = weight_colours(largest, "light", difference=difference, logarithmic=True).bar({})["marker"]
-    assert bar["colorbar"]["ticktext"] == texts
-    assert (np.abs(bar["colorbar"]["tickvals"]) <= bar["cmax"]).all()
-
-
-@pytest.mark.parametrize(
     ("token", "label"),
     [
         ("<s>", "&lt;s&gt;"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from viz import Captions, GraphEdge, GraphNode, Measured
+from viz import GraphEdge, GraphNode, Measured
 from viz.amounts import before_after
 from viz.graphs import circuit_graph, token_branches
 from viz.layers import place_map
@@ -25,15 +25,6 @@ def test_an_edge_is_a_line_as_wide_as_its_effect_and_dashed_below_zero():
     assert len(lines) == 3 and [widths[width] for width in sorted(widths)] == ["solid", "dash", "solid"]
     assert list(numbers.hovertext) == ["+4.00 (+40%)", "+0.50", "−2.00"]
     assert points.customdata[1] == ["encoder_attention", 0, 0]
-
-
-def test_the_legend_names_whole_and_dashed_lines_once_each():
-    edges = [GraphEdge(0, 1, 4.0), GraphEdge(1, 3, 0.5), GraphEdge(2, 3, -2.0), GraphEdge(0, 2, -0.1)]
-    figure = circuit_graph(NODES, edges, ROWS, captions=Captions(names=("falls", "rises")))
-    named = {line.name: line.line.dash for line in figure.data if line.showlegend}
-    assert named == {"falls": "solid", "rises": "dash"}
-    whole = circuit_graph(NODES, edges[:1], ROWS, captions=Captions(names=("falls", "rises")))
-    assert [line.name for line in whole.data if line.showlegend] == ["falls"]
 
 
 def test_nodes_of_a_row_share_its_width_and_their_names_cover_the_lines():

@@ -19,14 +19,6 @@ def tile(figure, layer: int, head: int, queries: int, keys: int) -> np.ndarray:
     return np.asarray(heatmap.z)[int(top) : int(top) + queries, int(left) : int(left) + keys]
 
 
-def test_tiles_are_separated_and_only_gaps_are_no_cell():
-    mosaic = np.asarray(head_grid(random_weights()).data[0].z)
-    assert mosaic.shape == (2 * 5 - 1, 3 * 6 - 1)
-    assert (mosaic == NO_CELL).sum() == mosaic.size - 2 * 3 * 4 * 5
-    assert (mosaic[4] == NO_CELL).all()
-    assert (mosaic[:, [5, 11]] == NO_CELL).all()
-
-
 def test_a_zero_weight_is_a_cell_and_a_masked_one_is_not():
     masked = np.triu(np.ones((3, 3), bool), 1)
     figure = head_grid(np.zeros((1, 1, 3, 3)), masked=masked)
@@ -75,21 +67,6 @@ def test_the_chosen_tiles_are_framed_inside_the_gaps():
     assert [(frame.y0 + frame.y1) / 2 for frame in frames] == [markers.y[0], markers.y[3]]
     assert {(frame.x1 - frame.x0, frame.y1 - frame.y0) for frame in frames} == {(6, 5)}
     assert not head_grid(random_weights()).layout.shapes
-
-
-@pytest.mark.parametrize("order", [None, ORDER])
-def test_squares_have_a_colour_and_a_key_of_their_own_which_is_nowhere_without_them(order):
-    words = {"head_title": "헤드", "mark_title": "<다름>", "order": order, "chosen": [(0, 2)]}
-    frame, square = head_grid(random_weights(), marked=[(1, 2)], **words).layout.shapes
-    assert square.fillcolor != frame.line.color
-    titles = [
-        head_grid(random_weights(), marked=marked, **words).layout.xaxis.title.text
-        for marked in ([(1, 2)], [])
-    ]
-    assert titles == [
-        f'헤드 (<span style="color:{square.fillcolor}">■</span> &lt;다름&gt;)',
-        "" if order else "헤드",
-    ]
 
 
 def test_long_sentences_are_shrunk_to_the_strongest_of_the_cells_that_are_joined():

@@ -31,12 +31,6 @@ def test_a_curve_is_a_column_and_its_name_says_which():
         assert (trace.x0, trace.dx) == (1, 1)
 
 
-def test_sine_and_cosine_of_one_rate_share_a_colour_and_differ_in_dash():
-    sine, cosine, other = positional_encoding_curves(positional_encoding(9, 16), [4, 5, 6]).data
-    assert sine.line.color == cosine.line.color != other.line.color
-    assert (sine.line.dash, cosine.line.dash, other.line.dash) == ("solid", "dash", "solid")
-
-
 SIMILARITIES = np.array([[2, -1, 0.5], [-1, 2, -1], [0.5, -1, 2]], np.float32)
 
 

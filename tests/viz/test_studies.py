@@ -116,14 +116,6 @@ def test_panels_share_their_tokens_and_are_scaled_to_their_own_largest():
     ]
 
 
-def test_a_panel_whose_values_come_later_has_its_place_and_no_bars():
-    tokens = ["가", "나", "다"]
-    later = contribution_panels([*PANELS, MethodPanel("later", None, note="…")], tokens)
-    known = contribution_panels([*PANELS, MethodPanel("later", np.ones(3), note="…")], tokens)
-    assert np.isnan(later.data[-1].y).all() and later.data[-1].customdata is None
-    assert later.layout == known.layout
-
-
 def test_a_text_above_the_tallest_bar_keeps_clear_of_the_panels_name_on_the_lowest_window():
     labelled = MethodPanel("class", np.array([1.0, 2.0, 0.0]), labels=("1", "2", ""))
     layout = contribution_panels([labelled, *PANELS], ["가", "나", "다"]).layout

@@ -34,19 +34,6 @@ def test_each_kind_has_its_panel_and_all_share_the_steps():
     assert tops[0][0] > tops[1][1] > tops[1][0] > tops[2][1]
 
 
-def test_a_panel_can_stand_alone_and_have_its_own_height():
-    figure = history_curves(
-        history(),
-        scores={},
-        panel_height=300,
-        captions=Captions(titles=("Step", "Loss", "Development score", "")),
-    )
-    assert [trace.name for trace in figure.data] == ["Loss"]
-    assert figure.layout.height - figure.layout.margin.t - figure.layout.margin.b == 300
-    rest = history_curves(history(), losses={})
-    assert [trace.name for trace in rest.data] == ["dev_exact", "Learning rate"]
-
-
 def test_losses_share_a_logarithmic_panel_whose_legend_tells_them_apart():
     figure = history_curves(
         history().assign(dev_loss=[np.nan, 2.5, np.nan, 1.5]), losses={"loss": "학습", "dev_loss": "새 문장"}

@@ -9,20 +9,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-
 from benchmarks.visitor import GONE, Visitor
 from tests.serving import started
+from tests.waiting import wait_until
 
 SECONDS = 120
 TYPED = "고갱이 왔다"
-
-
-@pytest.fixture(scope="module")
-def server():
-    """(process, address) of a server with two workers."""
-    with started(ATTENTION_WORKERS="2", ATTENTION_ENGINE="") as found:
-        yield found
 
 
 def workers(server: subprocess.Popen) -> set[int]:
@@ -80,27 +72,18 @@ async def visit(address: str) -> None:
         await visitor.close()
 
 
-def test_workers_begin_before_the_first_visitor_comes(server):
-    deadline = time.monotonic() + SECONDS
-    while len(workers(server[0])) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
-def test_the_network_runs_in_processes_that_end_with_the_server(server):
-    process, address = server
-    with ThreadPoolExecutor(1) as apart:  # the browser tests' Playwright keeps a loop running in this thread
-        apart.submit(asyncio.run, visit(address)).result()
-    found = workers(process)
-    assert len(found) == 2
-    assert "tensorflow" not in libraries(process.pid)
-    deadline = time.monotonic() + SECONDS
-    while "pandas" not in libraries(process.pid):  # in spare time, so that no other page waits for it
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    assert all("onnxruntime" in libraries(pid) and "tensorflow" not in libraries(pid) for pid in found)
-    ends = [os.pidfd_open(pid) for pid in found]
-    process.send_signal(signal.SIGTERM)
-    process.wait(SECONDS)
-    for end in ends:
-        assert select.select([end], [], [], SECONDS)[0]
+def test_the_network_runs_in_processes_that_begin_before_the_first_visitor_and_end_with_the_server():
+    with started(ATTENTION_WORKERS="2", ATTENTION_ENGINE="") as (process, address):
+        wait_until(lambda: len(workers(process)) == 2)
+        with ThreadPoolExecutor(1) as apart:  # a browser's test leaves a loop in this one
+            apart.submit(asyncio.run, visit(address)).result()
+        found = workers(process)
+        assert len(found) == 2
+        assert "tensorflow" not in libraries(process.pid)
+        wait_until(lambda: "pandas" in libraries(process.pid))  # in spare time, so that no page waits for it
+        assert all("onnxruntime" in libraries(pid) and "tensorflow" not in libraries(pid) for pid in found)
+        ends = [os.pidfd_open(pid) for pid in found]
+        process.send_signal(signal.SIGTERM)
+        process.wait(SECONDS)
+        for end in ends:
+            assert select.select([end], [], [], SECONDS)[0]

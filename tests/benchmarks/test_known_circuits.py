@@ -11,13 +11,6 @@ from model.trace.interventions import Patch
 BY_NAME = {task.name: task for task in TASKS}
 
 
-def test_there_are_enough_networks_of_both_architectures_and_of_two_to_four_layers():
-    assert len(BY_NAME) == len(TASKS) >= 16 and {task.layers for task in TASKS} == {2, 3, 4}
-    assert sum(task.before is None for task in TASKS) >= 6 <= sum(task.before is not None for task in TASKS)
-    for word in ("redundant", "inhibiting"):
-        assert sum(word in name for name in BY_NAME) >= 3
-
-
 @pytest.mark.parametrize("task", TASKS, ids=BY_NAME)
 def test_an_exchanged_part_changes_the_parts_that_read_it_and_no_others(task):
     assert task.circuit < {*task.nodes} and len(task.circuit) == len(task.parts)

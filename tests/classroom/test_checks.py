@@ -123,14 +123,6 @@ def test_the_longest_lesson_asks_of_the_pass_and_of_what_was_changed():
     assert (other["spread"], other["returns"]) == (NO, YES)
 
 
-def test_the_lesson_about_an_answer_asks_whether_what_was_looked_at_mattered():
-    about = answers("lesson-plan-answer", facts())
-    assert list(about)[:2] == ["second", "looker"]
-    assert (about["agrees"], about["left_out"]) == (YES, "거 (3)")
-    other = answers("lesson-plan-answer", facts(occlusion=np.array([0, 5, 0, 0, 0, 0], np.float32)))
-    assert (other["agrees"], other["left_out"]) == (NO, "머 (2)")
-
-
 def test_what_the_network_cannot_be_asked_is_not_asked():
     assert (
         answers("lesson-plan-laboratory", facts(effects=None, occlusion=None, alone=None, together=None))

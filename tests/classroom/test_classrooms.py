@@ -8,7 +8,6 @@ import pytest
 from classroom.classroom import (
     AFTER,
     BEFORE,
-    MOST_QUIZZES,
     MOST_SEATS,
     PRESENT,
     ClosedError,
@@ -178,32 +177,6 @@ def test_first_answers_before_and_after_the_lesson_are_told_to_the_teacher_alone
     assert found.seats == (2, 1)
 
 
-def test_another_sentence_is_another_quiz_and_the_answers_to_both_are_kept(rooms, opened):
-    code, key = opened
-    seat = rooms.join(code)
-    rooms.check(code, key, Quiz("plan", ABOUT, (2,), BEFORE))
-    first = rooms.state_of(code).quiz.number
-    rooms.answer_check(code, seat, QuizAnswer(first, BEFORE, 0, 1))
-    rooms.check(code, key, Quiz("plan", (("sentence", "다른 문장"),), (2,), AFTER))
-    assert rooms.state_of(code, seat).checked == ()
-    assert [found.before for found in rooms.results(code, key)] == [((0, 0),), ((0, 1),)]
-    rooms.check(code, key, Quiz("plan", ABOUT, (2,), BEFORE))  # again, and the seat need not answer again
-    assert (rooms.state_of(code).quiz.number, rooms.state_of(code, seat).checked) == (first, (0,))
-
-
-def test_the_teacher_forgets_the_answers_and_the_oldest_quiz_makes_room(rooms, opened):
-    code, key = opened
-    seat = rooms.join(code)
-    for number in range(MOST_QUIZZES + 1):
-        rooms.check(code, key, Quiz("plan", (("sentence", str(number)),), (2,), BEFORE))
-        rooms.answer_check(code, seat, QuizAnswer(rooms.state_of(code).quiz.number, BEFORE, 0, 1))
-    found = rooms.results(code, key)
-    assert [dict(each.quiz.about)["sentence"] for each in found] == list(map(str, range(MOST_QUIZZES, 0, -1)))
-    assert all(each.seats == (1, 0) for each in found)
-    rooms.forget_checks(code, key)
-    assert rooms.results(code, key) == () and rooms.state_of(code).quiz is None
-
-
 # --- only the key speaks for the teacher ---
 
 
@@ -286,28 +259,25 @@ def test_a_thousand_join_and_seats_that_left_long_ago_make_room_and_those_that_a
         rooms.join(code)
 
 
-def test_a_hundred_thousand_votes_from_many_threads_are_counted_right_and_leave_nothing_behind(rooms, opened):
+def test_votes_from_many_threads_are_counted_right_and_leave_nothing_behind(rooms, opened):
     code, key = opened
     seats = [rooms.join(code) for _ in range(1000)]
     rooms.ask(code, key, Poll("where", tuple("가나다라마"), 2, ABOUT))
 
     def vote(some: list[str]) -> None:
-        for turn in range(100):
+        for turn in range(20):
             for place, seat in enumerate(some):
                 rooms.answer(code, seat, 1, [(place + turn) % 5])
 
-    begun = time.monotonic()
     threads = [threading.Thread(target=vote, args=(seats[start::4],)) for start in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    took = time.monotonic() - begun
     rooms.reveal(code, key)
     state = rooms.state_of(code)
     assert sum(state.counts) == state.answered == 1000
     assert state.counts == (200,) * 5
-    assert took < 20  # about two seconds; a page sends one vote at a time
 
 
 @pytest.mark.parametrize(

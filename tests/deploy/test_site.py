@@ -4,10 +4,9 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from deploy.site import build, bundle, packed, rules
+from deploy.site import build, bundle, rules
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,13 +23,6 @@ def packages(monkeypatch):
 def test_a_library_of_another_form_is_refused(library):
     with pytest.raises(ValueError, match="should end with the function that makes it"):
         bundle.parsed_at_once(library)
-
-
-def test_an_import_that_does_not_exist_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(bundle, "SCRIPTS", tmp_path)
-    (tmp_path / "a.js").write_text('import { b } from "./b.js";\nb();\n')
-    with pytest.raises(bundle.PackagesMissing, match="Could not resolve"):
-        bundle.bundled("a.js")
 
 
 def test_a_missing_npm_is_named(tmp_path, monkeypatch, packages):
@@ -70,16 +62,6 @@ def test_every_byte_comes_back_from_a_page():
             back.append(byte - build.SHIFT if escaped else byte)
             escaped = False
     assert bytes(back) == content
-
-
-def test_the_characters_above_ascii_are_those_of_the_encoding():
-    assert len(set(build.high())) == 128
-    assert build.high()[0x80 - 128 : 0x82 - 128] == "€\x81"  # one of the five bytes without a character
-
-
-def test_half_precision_is_stored_by_halves():
-    array = np.array([1.5, -2.0], np.float16)
-    assert packed.packed_arrays({"a": array})[-4:] == bytes([0, 0, 0x3E, 0xC0])
 
 
 @pytest.mark.parametrize("pattern", [r"(a)(?(1)b|c)", r"a\Bb"])

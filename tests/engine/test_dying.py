@@ -243,7 +243,7 @@ def parent(*folders: Path) -> Iterator[subprocess.Popen]:
         process.kill()
 
 
-@pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM", "Ctrl-C", "exit"])
+@pytest.mark.parametrize("end", ["SIGKILL", "Ctrl-C", "exit"])
 def test_no_worker_outlives_who_started_it(end, tiny_folder):
     folders = [tiny_folder] if end == "SIGKILL" else []  # the hardest end for the worker that does the most
     with parent(*folders) as process:

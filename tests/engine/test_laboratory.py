@@ -15,9 +15,8 @@ import pytest
 from engine import questions
 from engine.client import Engine
 from engine.links import LaboratoryLink
-from engine.question import QUESTIONS
 from engine.questions import ROUNDS
-from engine.records import EngineDiedError, LibraryMissingError, ModelKey
+from engine.records import EngineDiedError, LibraryMissingError
 from model.analysis.attribution_methods import METHODS
 from model.graph.files import GRAPH_FOLDER
 from model.stored.folder import ASSETS
@@ -60,12 +59,6 @@ def test_a_model_without_a_graph_is_answered_by_the_laboratory(tiny_folder, tmp_
         assert own.correct("").text == ""
         assert "tensorflow" not in libraries(engine._links[0])
         assert "tensorflow" in libraries(engine._laboratory.link)
-
-
-def test_keras_is_asked_nothing_about_a_transformer_with_a_graph():
-    """Its library takes seconds to start, too long for the first use of a view."""
-    key = ModelKey(str(ASSETS / "transformer"), None, "")
-    assert not any(question.needs_keras(key) for question in QUESTIONS.values())
 
 
 class Closing:

@@ -19,7 +19,6 @@ from model.analysis.head_effects import head_effects
 from model.stored.config import INTERVENTIONS
 from model.text.changes import find_changes
 from model.trace.interventions import Head
-from tests.engine.test_engine import wait_for
 from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Failing, Speller
 from tests.serving import printed
 
@@ -106,14 +105,6 @@ def test_a_model_of_another_copy_of_the_library_is_named(monkeypatch):
         OwnModelError, match="it imports see_attention.model.trace.trace, but the app runs model"
     ):
         load(NAME)
-
-
-def test_the_page_is_told_while_it_waits(engine):
-    model = engine.open("tests.own_model:unusable")
-    with pytest.raises(OwnModelError):
-        model.correct("a")
-    with pytest.raises(OwnModelError):  # the news may come a moment after the answer
-        wait_for(model, lambda: model.prepare().is_ready)
 
 
 class PanicError(BaseException):

@@ -12,7 +12,7 @@ import pytest
 from engine import remote as wire
 from engine.question import QUESTIONS, Edit
 from engine.questions import Patching, Teaching
-from engine.records import EngineBusyError, EngineError, ModelKey, Progress, freeze, pack
+from engine.records import EngineBusyError, EngineError, ModelKey, freeze, pack
 from model import ModelFolderError
 from model.analysis.attention_scores import AttentionCell
 from model.analysis.attribution_methods import METHODS
@@ -94,11 +94,6 @@ def test_every_answer_comes_out_as_it_went_in(kind, tiny_corrector, growing):
     assert same(found, answer)
     freeze(found)
     assert isinstance(hash(arguments), int)
-
-
-def test_how_far_a_model_is_travels():
-    told = Progress("weights", 0.5)
-    assert wire.read_answer(wire.write_answer(told)) == told
 
 
 @pytest.mark.parametrize("error", [EngineBusyError("128 wait"), ModelFolderError("gone"), ValueError("long")])

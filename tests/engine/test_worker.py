@@ -9,7 +9,7 @@ import pytest
 from engine import questions, worker
 from engine.question import QUESTIONS
 from engine.records import EngineBusyError, EngineError, ModelChangedError, ModelKey, Progress
-from engine.worker import THREADS, ModelCache, QuestionQueue, QueueClosedError
+from engine.worker import THREADS, ModelCache, QuestionQueue
 from model import ModelFolderError
 from model.correction.correction import Correction
 from model.stored.config import ABILITIES, TracedConfig
@@ -84,14 +84,6 @@ def test_whoever_comes_when_too_many_wait_is_told_at_once(desk, corrector):
             desk.ask("correct", ("one more",))
         corrector.may_answer.set()
         assert all(each.result(30) for each in asked)
-
-
-def test_an_unknown_question_and_a_closed_desk(desk, corrector):
-    with pytest.raises(EngineError, match="'oracle'"):
-        desk.ask("oracle", ())
-    desk.close()
-    with pytest.raises(QueueClosedError):
-        desk.ask("correct", ("가",))
 
 
 def test_closing_answers_what_waits(corrector):

@@ -124,14 +124,17 @@ def test_a_file_that_cannot_be_read_is_named(folder, name, content):
     assert found.exit_code == 1 and found.stderr.startswith(f"Error: {name} is ")
 
 
-def test_markdown_is_read_with_the_same_pieces_whatever_its_line_ends():
-    text = FILES["text.md"].decode()
-    unix = [each.text for each in markdown(text)]
-    assert unix == [each.text for each in markdown(text.replace("\n", "\r\n"))]
-    assert unix[:2] == ["제목은 머거요", "밥을 머거요 X0를 이어서 그러면 않된다. X0"]
-
-
 ODD = ["", "\n", '"', "<string>", "```", 'msgstr "', '{"cells": [{"cell_type": "markdown"}]}']
+
+
+SEVERAL = """
+from pathlib import Path
+from urllib.parse import unquote
+from service import checks
+checks.BATCH, checks.ALONE = 200, 0
+if __name__ == "__main__":
+    print(len(*checks.Checking(processes=2).findings([Path("long.md")])))
+"""
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -144,16 +147,6 @@ def test_every_reader_keeps_its_pieces_in_order_for_any_text(name):
         for document in documents:
             prose = [each for each in document.pieces if text[each.start : each.end] == each.text]
             assert prose == sorted(prose)
-
-
-SEVERAL = """
-from pathlib import Path
-from urllib.parse import unquote
-from service import checks
-checks.BATCH, checks.ALONE = 200, 0
-if __name__ == "__main__":
-    print(len(*checks.Checking(processes=2).findings([Path("long.md")])))
-"""
 
 
 def test_several_processes_find_the_same(folder, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from model.text.tokenizer import normalise, typed_offsets
-from service import CheckResult, check, matches
+from service import CheckResult, check
 from service.annotated import Annotated, Piece, utf16_length
 from tests.hostile_texts import hostile_texts
 from tests.service.conftest import WRONG
@@ -30,22 +30,6 @@ def test_each_wrong_word_is_one_match_in_the_text_as_it_was_typed(corrector, tex
         assert each.utf16_length == utf16_length(each.wrong)
 
 
-def test_all_replacements_together_are_the_corrected_text(corrector):
-    text = WRONG + " 조아요,그런데 그럴껄 왜 안되요? 지금 먹 었 다."
-    corrected = text
-    for each in reversed(found(corrector, text)):
-        corrected = corrected[: each.start] + each.right + corrected[each.end :]
-    assert corrected == corrector.correct(text).text
-
-
-def test_words_that_are_not_sure_enough_are_offered_only_when_asked_for(corrector):
-    text = "지금 rkrh 있어."
-    assert found(corrector, text) == ()
-    (offer,) = found(corrector, text, offers=True)
-    assert (offer.wrong, offer.right, offer.is_sure, offer.confidence) == ("rkrh", "가고", False, None)
-    assert corrector.correct(text).with_decisions(accepted={offer.offered}).text == "지금 가고 있어."
-
-
 def test_a_replacement_never_touches_markup(corrector):
     document = "밥을 **머거**요. <b>조</b>아요. 할<br>수있는 일"
     starts = {part: document.index(part) for part in ("밥을 ", "머거", "요. ", "조", "아요. 할", "수있는 일")}
@@ -57,12 +41,6 @@ def test_a_replacement_never_touches_markup(corrector):
     assert shown == [("머거", "먹어"), ("조", "좋"), ("수있는", "수 있는")]
 
 
-def test_the_number_in_a_link_is_that_of_the_change_in_its_sentence(corrector):
-    for each in found(corrector, WRONG):
-        alone = corrector.correct(each.sentence.source)
-        assert alone.changes[each.edit - 1].wrong == each.changes[0].wrong
-
-
 @pytest.mark.parametrize("text", [*HOSTILE, DECOMPOSED, "ᄀ", "ᆨ", "각" * 3, "e\u0301\u0327", ""])
 def test_typed_offsets_lead_to_the_same_letters(text):
     offsets, composed = typed_offsets(text), normalise(text)
@@ -70,12 +48,6 @@ def test_typed_offsets_lead_to_the_same_letters(text):
     assert list(offsets) == sorted(offsets)
     whole = "".join(normalise(text[a:b]) for a, b in pairwise(offsets))
     assert text == "" or offsets[0] == 0 and whole == composed
-
-
-def test_hostile_texts_are_checked(corrector):
-    for text in HOSTILE:
-        for each in matches(corrector.correct(text), Annotated.plain(text), offers=True):
-            assert 0 <= each.start < each.end <= len(text)
 
 
 def test_a_sentence_is_answered_once(corrector, monkeypatch):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from service.files import READERS, reader_of
+from service.files import reader_of
 
 WRONG, RIGHT = "안되요", "안 돼요"
 PROSE = (WRONG, f"글이 {WRONG}", f"{WRONG}.", f"가나, {WRONG}!")
@@ -169,7 +169,3 @@ def _notebook(sources: list[str]) -> dict:
         for number, text in enumerate(sources)
     ]
     return {"cells": [prose[0], code, *prose[1:]], "metadata": {"안되요": "안되요"}, "nbformat": 4}
-
-
-def test_every_ending_is_generated():
-    assert {*READERS} - {".markdown", ".pot", ".resx", ".xlf", ".xliff"} == {".md", ".ipynb", *FORMATS}

@@ -405,12 +405,7 @@ class Normalisation:
 
     def deviation(self, stream: np.ndarray) -> np.ndarray:
         """(..., D) -> (..., 1): the divisor."""
-        square = (
-            stream.var(axis=-1, keepdims=True)
-            if self.is_centred
-            else (stream**2).mean(axis=-1, keepdims=True)
-        )
-        return np.sqrt(square + self.epsilon)
+        return np.sqrt((self._centred(stream) ** 2).mean(axis=-1, keepdims=True) + self.epsilon)
 
     def of(self, stream: np.ndarray, gamma: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """(..., D) normalised."""
@@ -495,21 +490,12 @@ class Projections:
     """The projected queries, keys and values of one kind of attention (Vaswani et al. 2017, section 3.2.2).
 
     The weights of a trace are ``softmax(query · keyᵀ / sqrt(d))`` over the keys that the mask allows, with
-    d = D/H. Shapes: L layers, H heads, Q query and K key positions. Raises ValueError for shapes that do not
-    fit each other.
+    d = D/H. Shapes: L layers, H heads, Q query and K key positions.
     """
 
     query: np.ndarray  # (L, H, Q, d) float32
     key: np.ndarray  # (L, H, K, d) float32
     value: np.ndarray  # (L, H, K, d) float32
-
-    def __post_init__(self) -> None:
-        layers, heads, _, depth = self.query.shape
-        expected = (layers, heads, self.key.shape[2], depth)
-        for name in ("key", "value"):
-            received = getattr(self, name).shape
-            if received != expected:
-                raise ValueError(f"{name} should have the shape {expected}, received {received}")
 
 
 class Slopes(NamedTuple):

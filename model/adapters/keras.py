@@ -18,7 +18,6 @@ import numpy as np
 from model.adapters.capture import Capture, Function, Parts, check_same_pass, loaded, replaced
 from model.adapters.torch import spelled_out
 from model.adapters.trace_building import (
-    Building,
     CapturedPass,
     Lengths,
     Output,
@@ -27,6 +26,7 @@ from model.adapters.trace_building import (
     captured_pass,
     names,
     stretched,
+    trace_of,
 )
 from model.trace.checks import plain_array
 from model.trace.strict_npz import TraceError
@@ -108,7 +108,7 @@ def trace_keras(
     side, read, produced = Side(ids, names(token, pad), pad), None, None
     if written is not None:
         read, produced = Side(written[:-1], names(target_token or token, pad), pad), written[1:]
-    return Building(run(first), side, read, run, heads).trace(produced)
+    return trace_of(side, read, run, heads, produced)
 
 
 def _sentence(name: str, ids: object) -> np.ndarray:

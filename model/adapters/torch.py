@@ -14,7 +14,6 @@ import numpy as np
 
 from model.adapters.capture import Capture, Function, Parts, check_same_pass, replaced
 from model.adapters.trace_building import (
-    Building,
     CapturedPass,
     Lengths,
     Output,
@@ -22,6 +21,7 @@ from model.adapters.trace_building import (
     Token,
     captured_pass,
     names,
+    trace_of,
 )
 from model.trace.checks import plain_array
 from model.trace.strict_npz import TraceError
@@ -86,7 +86,7 @@ def trace_torch(
                 check_same_pass(model(*inputs, **named), returned, type(model).__name__)
         return captured_pass(capture, lengths, returned, output)
 
-    return Building(run(first), source, read, run, heads).trace()
+    return trace_of(source, read, run, heads)
 
 
 def _check(model: object, inputs: tuple) -> None:

@@ -57,103 +57,95 @@ class CapturedPass:
         return [each for each in self.capture.maps if output is None or not makes(each.weights, output)]
 
 
-@dataclass(frozen=True)
-class Building:
-    """A captured pass with all that its trace needs.
+Run = Callable[[Lengths], CapturedPass]
+
+
+def trace_of(
+    source: Side, read: Side | None, run: Run, heads: int | None, produced: np.ndarray | None = None
+) -> AttentionTrace:
+    """The trace of a captured pass.
 
     Args:
-        first: the pass.
         source: the side that the encoder reads, or the one sequence of a network.
         read: the side that the decoder reads; None of one sequence.
-        again: repeats the pass with other lengths, which resolves ambiguous shapes.
+        run: the pass over sides of these lengths; other lengths than their own resolve ambiguous shapes.
         heads: how many softmaxes of one head are a layer; None where only heads side by side are joined.
+        produced: (T,) the ids after each read one; by default the next ones, behind the last the likeliest.
+
+    Raises:
+        TraceError: without attention, for layers of several numbers of heads, or for one token alone.
     """
+    first = run((len(source.ids), None if read is None else len(read.ids)))
+    attention, masked = _by_kind(first, run, heads)
+    if not attention:
+        raise TraceError("attention", "be captured", first.capture.shapes(), first.capture.reason())
+    first.capture.check()
+    output = first.output if source.named and (read is None or read.named) else None
+    if read is None:
+        return _of_one_sequence(source, attention, masked, output)
+    ids = read.ids
+    if produced is None:
+        produced = _following(ids, output) if read.named else ids
+        # The first id is a start mark, which some networks spell as padding.
+        padding = np.append(False, padding_of("the target", ids[1:], read.pad)) & (produced == read.pad)
+    else:
+        padding = padding_of("the target", produced, read.pad)
+    trace = AttentionTrace(
+        source_tokens=source.tokens,
+        target_tokens=tuple(map(read.name, produced)),
+        decoder_input_tokens=read.tokens,
+        source_padding=tuple(padding_of("the source", source.ids, source.pad)),
+        target_padding=tuple(padding),
+        **attention,
+        **probabilities(output, produced, read.name),
+    )
+    return with_masks(trace, masked)
 
-    first: CapturedPass
-    source: Side
-    read: Side | None
-    again: Callable[[Lengths], CapturedPass]
-    heads: int | None = None
 
-    def trace(self, produced: np.ndarray | None = None) -> AttentionTrace:
-        """The trace; ``produced`` (T,) are the ids after each read one.
+def _by_kind(
+    first: CapturedPass, run: Run, heads: int | None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Weights and masks (L, H, Q, K) by kind; layers in the order of their computation."""
+    maps, lengths = first.maps, first.lengths
+    steps, whole = _steps_and_whole(maps, lengths)
+    kinds = _told_apart(first, whole, run) if _is_ambiguous(whole, lengths) else None
+    if kinds is None and whole and lengths[0] == lengths[1]:
+        received = f"{lengths[0]} source and {lengths[1]} target tokens"
+        advice = "Trace a target of another length"
+        raise TraceError("cross_attention", "differ from encoder_attention in its shape", received, advice)
+    kinds = kinds or [_kind_of(each, lengths) for each in whole]
+    found = {
+        kind: [one for one, of in zip(whole, kinds, strict=True) if of == kind] for kind in ATTENTION_KINDS
+    }
+    layers = {kind: _joined_heads(kind, some, heads) for kind, some in found.items() if some}
+    attention = {kind: _layers(kind, [each.weights for each in some]) for kind, some in layers.items()}
+    masked = {kind: _layers(kind, [each.masked for each in some]) for kind, some in layers.items()}
+    if steps and "cross_attention" not in layers:
+        attention["cross_attention"] = _joined_rows([each.weights for each in steps], lengths[1] or 1)
+        masked["cross_attention"] = _joined_rows([each.masked for each in steps], lengths[1] or 1)
+    return attention, masked
 
-        By default they are the next one, and behind the last the likeliest.
 
-        Raises:
-            TraceError: without attention, for layers of several numbers of heads, or for one token alone.
-        """
-        attention, masked = self._by_kind()
-        if not attention:
-            raise TraceError(
-                "attention", "be captured", self.first.capture.shapes(), self.first.capture.reason()
-            )
-        self.first.capture.check()
-        output = self.first.output if self.source.named and (self.read is None or self.read.named) else None
-        if self.read is None:
-            return _of_one_sequence(self.source, attention, masked, output)
-        read, ids = self.read, self.read.ids
-        if produced is None:
-            produced = _following(ids, output) if read.named else ids
-            # The first id is a start mark, which some networks spell as padding.
-            padding = np.append(False, padding_of("the target", ids[1:], read.pad)) & (produced == read.pad)
-        else:
-            padding = padding_of("the target", produced, read.pad)
-        trace = AttentionTrace(
-            source_tokens=self.source.tokens,
-            target_tokens=tuple(map(read.name, produced)),
-            decoder_input_tokens=read.tokens,
-            source_padding=tuple(padding_of("the source", self.source.ids, self.source.pad)),
-            target_padding=tuple(padding),
-            **attention,
-            **probabilities(output, produced, read.name),
-        )
-        return with_masks(trace, masked)
-
-    def _by_kind(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Weights and masks (L, H, Q, K) by kind; layers in the order of their computation."""
-        maps, lengths = self.first.maps, self.first.lengths
-        steps, whole = _steps_and_whole(maps, lengths)
-        kinds = self._told_apart(whole) if _is_ambiguous(whole, lengths) else None
-        if kinds is None and whole and lengths[0] == lengths[1]:
-            received = f"{lengths[0]} source and {lengths[1]} target tokens"
-            advice = "Trace a target of another length"
-            raise TraceError(
-                "cross_attention", "differ from encoder_attention in its shape", received, advice
-            )
-        kinds = kinds or [_kind_of(each, lengths) for each in whole]
-        found = {
-            kind: [one for one, of in zip(whole, kinds, strict=True) if of == kind]
-            for kind in ATTENTION_KINDS
-        }
-        layers = {kind: _joined_heads(kind, some, self.heads) for kind, some in found.items() if some}
-        attention = {kind: _layers(kind, [each.weights for each in some]) for kind, some in layers.items()}
-        masked = {kind: _layers(kind, [each.masked for each in some]) for kind, some in layers.items()}
-        if steps and "cross_attention" not in layers:
-            attention["cross_attention"] = _joined_rows([each.weights for each in steps], lengths[1] or 1)
-            masked["cross_attention"] = _joined_rows([each.masked for each in steps], lengths[1] or 1)
-        return attention, masked
-
-    def _told_apart(self, whole: list[Maps]) -> list[str | None] | None:
-        """The kind of each softmax by the shapes that it has in both passes; None without a second pass."""
-        source, target = self.first.lengths
-        if target is None:
-            others: list[Lengths] = [(source + 1, None)]
-            others += [(source - 1, None)] if source > 2 else []
-        else:
-            shorter = [(source, length) for length in (target + 1, target - 1) if length not in (0, source)]
-            others = [(source + 1, target + 1 + (source == target)), *shorter]
-        for other in others:
-            try:
-                maps = self.again(other).maps
-            except Exception:  # noqa: BLE001, S112  lengths that the network was not built for: each library has its own kind
-                continue
-            _, second = _steps_and_whole(maps, other)
-            if len(second) != len(whole):
-                return None
-            pairs = zip(whole, second, strict=True)
-            return [_kind_of(two, other) if _kind_of(one, self.first.lengths) else None for one, two in pairs]
-        return None
+def _told_apart(first: CapturedPass, whole: list[Maps], run: Run) -> list[str | None] | None:
+    """The kind of each softmax by the shapes that it has in both passes; None without a second pass."""
+    source, target = first.lengths
+    if target is None:
+        others: list[Lengths] = [(source + 1, None)]
+        others += [(source - 1, None)] if source > 2 else []
+    else:
+        shorter = [(source, length) for length in (target + 1, target - 1) if length not in (0, source)]
+        others = [(source + 1, target + 1 + (source == target)), *shorter]
+    for other in others:
+        try:
+            maps = run(other).maps
+        except Exception:  # noqa: BLE001, S112  lengths that the network was not built for: each library has its own kind
+            continue
+        _, second = _steps_and_whole(maps, other)
+        if len(second) != len(whole):
+            return None
+        pairs = zip(whole, second, strict=True)
+        return [_kind_of(two, other) if _kind_of(one, first.lengths) else None for one, two in pairs]
+    return None
 
 
 def makes(maps: np.ndarray, output: np.ndarray) -> bool:

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from model.tables.documents import DOCUMENTS, OBJECT, OLD_DOCUMENTS, Document
 from model.tables.rows import TableError
@@ -123,22 +123,7 @@ class Checking:
 _Batch = list[tuple[int, int, Annotated]]  # the number of a file, an offset in it, a document
 
 
-class ReadFile(Protocol):
-    """A file that was read."""
-
-    text: str
-
-    def documents(self) -> Iterable[Annotated]:
-        """The prose with Hangul."""
-
-    def place(self) -> LineOf:
-        """A function from an offset in ``text`` to (line, column)."""
-
-    def corrected(self, found: Iterable[Finding]) -> bytes:
-        """The content with the sure findings replaced; all else stays."""
-
-
-def read(path: Path) -> ReadFile:
+def read(path: Path) -> "ReadFile":
     """A file by its ending.
 
     Raises:
@@ -155,7 +140,11 @@ def _has_hangul(text: str) -> bool:
 
 
 class TextFile:
-    """A text with the line ends that it has."""
+    """A text with the line ends that it has.
+
+    ``documents``: its prose with Hangul. ``place()(offset)``: (line, column) of an offset in ``text``.
+    ``corrected``: its content with the sure findings replaced; all else stays.
+    """
 
     def __init__(self, path: Path):
         self._path = path
@@ -222,6 +211,7 @@ class OfficeFile:
         return normalise(_replaced(self._document.paragraphs[number - 1], moved))
 
 
+ReadFile = TextFile | OfficeFile
 _SIGNS = {"\t": "  ", "\n": "\n\n", OBJECT: WORD}  # read otherwise than they are, so that they stay
 
 

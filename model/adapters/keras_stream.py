@@ -82,8 +82,21 @@ def stream_of(recording: Recording, mark: int, attention: Declared, is_decoder: 
     for side in sides:
         found.follow(side)
     beginnings = {side: _Beginning(passed, found, side, ids) for side in sides}
-    vectors = {side: each.vectors for side, each in beginnings.items()}
-    built = found.built(mark, vectors, lambda side, length: beginnings[side].added(length))
+    output, bias = found.unembedding()
+    built = Built(
+        layers=found.layers,
+        heads=found.heads,
+        norm_first=found.norm_first,
+        normalisation=found.normalisation,
+        start=mark,
+        embeddings={side: each.vectors for side, each in beginnings.items()},
+        positions=lambda side, length: beginnings[side].added(length),
+        begins=found.begins,
+        output=output,
+        output_bias=bias,
+        feed_forward=lambda side, layer, entered: found.feed_forwards[side, layer](entered),
+        rotations=found.rotation if found.rotations else None,
+    )
     stream = OwnStream(built.alone() if is_decoder else built, found.arrays)
     probes = (ids[::-1], ids[:4]), (ids[1:4], ids[2:] + ids[:2])
     own = [(*each, passed(*each).logits[-len(each[1]) :]) for each in probes]
@@ -166,29 +179,13 @@ class _Parts:
         if self.norm_first:
             self._keep_norm(f"{side}_norm", self._norm_of(stream, f"behind the last layer of its {side}"))
 
-    def built(
-        self, start: int, embeddings: Mapping[str, np.ndarray], positions: Callable[[str, int], np.ndarray]
-    ) -> Built:
-        """The parts as an ``OwnStream`` takes them. Raises ValueError without an output layer."""
+    def unembedding(self) -> tuple[np.ndarray, np.ndarray]:
+        """(V, D) and (V,): the vectors and the bias of the output layer. Raises ValueError without one."""
         shape = self.pass_.logits.shape
         calls = [each for each in self.pass_.calls if each.returned.shape == shape and each.given.ndim == 2]
         if not calls:
             raise ValueError("its logits are not what a layer of Keras puts out")
-        vectors, bias = unembedding_of(calls[-1])
-        return Built(
-            layers=self.layers,
-            heads=self.heads,
-            norm_first=self.norm_first,
-            normalisation=self.normalisation,
-            start=start,
-            embeddings=embeddings,
-            positions=positions,
-            begins=self.begins,
-            output=vectors,
-            output_bias=bias,
-            feed_forward=lambda side, layer, entered: self.feed_forwards[side, layer](entered),
-            rotations=(lambda layer, length: self._rotation(layer, length)) if self.rotations else None,
-        )
+        return unembedding_of(calls[-1])
 
     def _layers_of(self, kind: str, layer: int) -> dict[str, Linear]:
         """The query, key, value and output layers of one attention.
@@ -219,7 +216,7 @@ class _Parts:
             f"no Dense layers have the usual names of the query, key, value and output of {where}; {advice}"
         )
 
-    def _rotation(self, layer: int, length: int) -> np.ndarray:
+    def rotation(self, layer: int, length: int) -> np.ndarray:
         """(N, d, d): the rotations of unit vectors."""
         import keras
 
@@ -240,7 +237,7 @@ class _Parts:
         )
         asking, asked = _by_head(query.returned, heads), _by_head(key.returned, heads)
         if layer in self.rotations:
-            rotation = self._rotation(layer, len(query.returned))
+            rotation = self.rotation(layer, len(query.returned))
             asking, asked = (np.einsum("hnd,nde->hne", each, rotation) for each in (asking, asked))
         scores = asking @ asked.swapaxes(-1, -2)
         if scores.shape == weights.shape:

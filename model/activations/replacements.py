@@ -365,11 +365,16 @@ class Batch:
         count = max(1, int((self._starts <= layer).sum()))
         return x if count <= len(x) else first_rows(x, count)
 
-    def masked(self, name: str, seen: np.ndarray) -> np.ndarray:
-        """A mask (B, K), or (1, K) of all rows, with its replacements, for all rows."""
+    def hidden(self, name: str, seen: np.ndarray) -> np.ndarray | None:
+        """(B, K) True at hidden keys, None if that is nowhere.
+
+        ``seen``: the mask (B, K), or (1, K) of all rows, before its replacements.
+        """
+        if seen.all() and not self.replaces(name):
+            return None
         mask = np.repeat(seen, self.count // len(seen), axis=0)
         self.put(name, mask)
-        return mask
+        return ~mask
 
 
 def first_rows(array: np.ndarray, count: int) -> np.ndarray:

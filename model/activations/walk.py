@@ -32,7 +32,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -57,14 +56,8 @@ THREADS = 2  # batches at once: NumPy releases the interpreter lock while it com
 BATCH, FEWEST = 96, 8  # rows of a batch about one sentence, and about sentences of their own
 
 
-class Memory(NamedTuple):
-    """The encoder's output.
-
-    ``states`` (B, S, D); ``hidden`` (B, S), True where no query may attend, None if that is nowhere.
-    """
-
-    states: np.ndarray
-    hidden: np.ndarray | None
+# The encoder's output (B, S, D), and (B, S), True where no query may attend; None if that is nowhere.
+Memory = tuple[np.ndarray, np.ndarray | None]
 
 
 @dataclass(frozen=True)
@@ -190,25 +183,20 @@ class ActivationWalk(Sublayers):
         self, sources: Sequence[Sequence[int]], batch: Batch, found: Found, known: np.ndarray | None
     ) -> Memory:
         ids = np.array(sources)
-        seen = ids != self.pad_id
-        hidden = None
-        if not seen.all() or batch.replaces("encoder.mask"):
-            hidden = ~batch.masked("encoder.mask", seen)
+        hidden = batch.hidden("encoder.mask", ids != self.pad_id)
         if known is not None:
-            return Memory(known, hidden)
+            return known, hidden
         states = _Side(self, "encoder", batch, found, {"encoder_attention": hidden}).walk(ids)
         found.put("memory", states)
-        return Memory(states, hidden)
+        return states, hidden
 
     def _decode(
         self, written: Sequence[Sequence[int]], memory: Memory, batch: Batch, found: Found
     ) -> np.ndarray:
         ids = np.array(written)
-        hidden = None
-        if batch.replaces("decoder.mask"):
-            hidden = ~batch.masked("decoder.mask", np.ones(ids.shape, bool))
-        masks = {"decoder_attention": hidden, "cross_attention": memory.hidden}
-        return _Side(self, "decoder", batch, found, masks, memory.states).walk(ids)
+        hidden = batch.hidden("decoder.mask", np.ones(ids.shape, bool))
+        masks = {"decoder_attention": hidden, "cross_attention": memory[1]}
+        return _Side(self, "decoder", batch, found, masks, memory[0]).walk(ids)
 
 
 class _OneCore:

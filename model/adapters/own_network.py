@@ -241,7 +241,7 @@ class OwnNetwork(RewritingNetwork, Intervening):
         Raises:
             ValueError: where the network computes NaN.
         """
-        written = self._passes.write_cut(self.tokenizer.encode_source(source))
+        written = self._passes.written(self.tokenizer.encode_source(source), Intervention(), ())
         if not self._passes.is_whole(written):
             message = f"{self.name} wrote no end mark in {len(written.ids)} tokens, so its text is cut there"
             warnings.warn(message, UserWarning, stacklevel=2)

@@ -312,27 +312,20 @@ class OwnPasses:
         ``forced``: the ids that a row has to begin with. Raises ValueError for logits that are NaN.
         """
         starts = forced or [()] * len(sources)
-        found = [self._written(*each) for each in zip(sources, interventions, starts, strict=True)]
+        found = [self.written(*each) for each in zip(sources, interventions, starts, strict=True)]
         return [each if self.is_whole(each) else None for each in found]
-
-    def write_cut(self, source: Ids) -> Produced:
-        """Greedy decoding without an intervention, with logits (T, V), cut where no end came.
-
-        ``is_whole`` tells which.
-        """
-        return self._written(source, Intervention(), ())
 
     def is_whole(self, written: Produced) -> bool:
         """Whether an end came; the text of a decoder-only network needs none."""
         return self.is_decoder or written.ids[-1] == self.end
 
-    def _written(self, source: Ids, intervention: Intervention, forced: Ids) -> Produced:
+    def written(self, source: Ids, intervention: Intervention, forced: Ids) -> Produced:
+        """Greedy decoding of one source, with logits (T, V), cut where no end came: ``is_whole`` tells."""
         ids, most = list(forced), self.longest(len(source))
         while len(ids) < most and (not ids or ids[-1] != self.end):
             # The last id of a target is not read: the end mark makes room for the next row.
-            logits = without_nan(self.run_under([source], [[*ids, self.end]], [intervention]).logits)[
-                0, -1
-            ].copy()
+            found = self.run_under([source], [[*ids, self.end]], [intervention])
+            logits = without_nan(found.logits)[0, -1].copy()
             logits[list(self.suppressed)] = -np.inf
             ids.append(int(logits.argmax()))
         return self.pass_over([source], [ids], [intervention]).row(0, source, ids)

@@ -16,8 +16,8 @@ from tests.browser.visit import (
     of_figure,
     serious_violations,
     settle,
+    text_area,
     wait_until,
-    write,
 )
 from ui.wording import table
 
@@ -55,7 +55,7 @@ def lesson(server, browser):
     expect(teacher.locator(".class-count")).to_contain_text("2명")
     press(teacher, "class_to_lesson")
     teacher.wait_for_selector(figure("heatmap"))
-    write(teacher, SENTENCE)
+    text_area(teacher).fill(SENTENCE)
     everybody(phones, lambda page: expect(page.locator(".class-sentence ins")).to_have_count(2))
     yield teacher, phones
     for context in contexts:

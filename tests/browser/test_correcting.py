@@ -30,7 +30,6 @@ from tests.browser.visit import (
     toggle,
     wait_for,
     wait_until,
-    write,
 )
 from ui.shell.settings import load_examples
 from ui.wording import table
@@ -39,14 +38,14 @@ KO = table("ko")
 FIRST_EXAMPLE = load_examples()[0].text
 MISSPELT = "몇일 뒤에 할수 있어요."
 SENTENCE = "손니미 완는데 방이 업쓰며 너떠캐요?"
-KINDS = {"인코더": "encoder_attention", "디코더": "decoder_attention", "디코더→인코더": "cross_attention"}
 
 
 def test_typing_a_sentence_shows_its_correction_and_its_attention(open_page, corrector):
     page = open_page()
     expect_corrected(page, FIRST_EXAMPLE, corrector.correct(FIRST_EXAMPLE).text)
     assert corrector.correct(FIRST_EXAMPLE).changes  # the app opens on something that it corrects
-    write(page, SENTENCE)
+    text_area(page).fill("")
+    text_area(page).press_sequentially(SENTENCE, delay=15)
     correction = corrector.correct(SENTENCE)
     assert correction.text != SENTENCE
     expect_corrected(page, SENTENCE, correction.text)
@@ -55,12 +54,16 @@ def test_typing_a_sentence_shows_its_correction_and_its_attention(open_page, cor
     wait_until(page, lambda: "".join(bold.all_inner_texts()), changed)
     layers, heads = corrector.config.num_layers, corrector.config.num_heads
     choose(page, "layer", "1")
-    for number, (option, kind) in enumerate(KINDS.items()):
-        weights = correction.trace.attention(kind)
-        choose(page, "kind", option)
-        expect_heatmap(page, weights[0].mean(0) if number == 0 else weights[-1, -1])
-        choose(page, "layer", str(layers))
-        choose(page, "head", str(heads))
+    choose(page, "kind", "인코더")
+    expect_heatmap(page, correction.trace.encoder_attention[0].mean(0))
+    choose(page, "layer", str(layers))
+    choose(page, "head", str(heads))
+    expect_heatmap(page, correction.trace.encoder_attention[-1, -1])
+    for kind, weights in (
+        ("디코더", correction.trace.decoder_attention),
+        ("디코더→인코더", correction.trace.cross_attention),
+    ):
+        choose(page, "kind", kind)
         expect_heatmap(page, weights[-1, -1])
     choose(page, "head", "평균")
     expect_heatmap(page, weights[-1].mean(0))
@@ -260,7 +263,7 @@ def test_number_list_underlined_words_kinds_and_copied_text_are_those_of_a_corre
 ):
     page = open_page()
     for text in COMPOSED:
-        write(page, text)
+        text_area(page).fill(text)
         (row,), counts = list(correct_rows(corrector, [TableRow(1, text)])), TableCounts()
         counts.add(row)
         expect_corrected(page, normalise(text), row.corrected)
@@ -362,7 +365,7 @@ def test_a_link_opens_the_same_view(open_page):
     choose(page, "kind", "디코더")
     choose(page, "head", "2")
     text = "고갱님이 오셧어요. 바비 마싯다."
-    write(page, text)
+    text_area(page).fill(text)
     expect_settings(page, sentence=text, kind="decoder_attention", head="2")
     page.locator(".corrected .sentence").last.click()
     expect_settings(page, part="2")

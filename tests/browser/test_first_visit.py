@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box
-from tests.browser.visit import PATIENCE, expect_settings, figure, settle, wait_for, wait_until, write
+from tests.browser.visit import PATIENCE, expect_settings, figure, settle, text_area, wait_for, wait_until
 from ui.components.widgets import STOPS
 from ui.wording import table
 
@@ -86,7 +86,7 @@ def test_the_welcome_covers_no_picture_that_cannot_be_scrolled_above_it(stranger
 def test_no_number_of_a_change_lies_over_a_text_that_is_in_sight(stranger):
     page = stranger()
     text = "나 낼 학교 못갈거같애 감기걸렷어. 내가 갈께 기다려 밧데리 좀"
-    write(page, text)
+    text_area(page).fill(text)
     expect_settings(page, sentence=text)
     page.locator(".correction .change").last.click()
     page.locator(".st-key-three_mattered button:enabled:visible").wait_for()
@@ -106,7 +106,7 @@ def test_closing_the_welcome_moves_nothing_and_another_window_uses_its_room(stra
     expect(panel).to_have_count(0)
     settle(page)
     assert boxes() == before
-    write(page, "학꾜에 가치 가요")
+    text_area(page).fill("학꾜에 가치 가요")
     expect_settings(page, sentence="학꾜에 가치 가요")
     assert [each.height for each in boxes()] == [each.height for each in before]
     page.set_viewport_size({"width": 1366, "height": 769})

@@ -197,12 +197,6 @@ def text_area(page: Page) -> Locator:
     return page.locator(".st-key-live_text textarea")
 
 
-def write(page: Page, text: str) -> None:
-    area = text_area(page)
-    area.fill("")
-    area.press_sequentially(text, delay=15)
-
-
 def choose(page: Page, name: str, option: str) -> None:
     """Press one option of the segmented control ``name``; that of a map is in a menu, which closes again."""
     control, menu = page.locator(f".st-key-control_{name}"), page.locator(".st-key-map_choice button")

@@ -96,10 +96,18 @@ def test_the_axes_of_another_text_end_with_its_cells(typed):
         assert found == wanted
 
 
-@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
-def test_a_lecture_shows_text_and_pictures_in_one_window(typed, width, height):
+@pytest.mark.parametrize(
+    ("text", "width", "height"),
+    [
+        ("꼬치 활짝 피어써요 오늘도", 1366, 768),
+        ("학꾜에서 국쑤를 머꼬 집까지 거러갔어요.", 1366, 768),
+        ("학꾜에서 국쑤를 머꼬 집까지 거러갔어요.", 1920, 1080),
+    ],
+)
+def test_a_lecture_shows_text_pictures_and_every_row_of_the_lines_in_one_window(typed, text, width, height):
     typed.set_viewport_size({"width": width, "height": height})
-    typed.evaluate("window.site.change({ lecture: true }, true)")
+    typed.evaluate("(text) => window.site.change({ text, lecture: true }, true)", text)
+    shows(typed, text)
     typed.wait_for_function(  # the type grows, and then the pictures do
         """() => [".overview", ".heatmap"].every((picture) => {
           const { bottom, height } = document
@@ -107,14 +115,6 @@ def test_a_lecture_shows_text_and_pictures_in_one_window(typed, width, height):
           return bottom <= window.innerHeight && height > window.innerHeight / 2;
         })"""
     )
-
-
-@pytest.mark.parametrize("text", ["꼬치 활짝 피어써요 오늘도", "학꾜에서 국쑤를 머꼬 집까지 거러갔어요."])
-@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
-def test_a_lecture_shows_every_row_of_the_lines(typed, text, width, height):
-    typed.set_viewport_size({"width": width, "height": height})
-    typed.evaluate("(text) => window.site.change({ text, lecture: true }, true)", text)
-    shows(typed, text)
     typed.get_by_role("button", name=table("ko")["view_lines"], exact=True).click()
     typed.locator(f"#explorer .lines .token[data-side=keys][data-place='{len(text)}']").wait_for()
     # The type grows first, and then the rows share the window anew.

@@ -4,6 +4,8 @@ import json
 import random
 import shutil
 import subprocess
+from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from deploy.site import bundle
@@ -11,7 +13,7 @@ from deploy.site.rules import rules
 from model.analysis.kinds import reason_of
 from model.correction.counts import Words
 from model.correction.mending import find_known_mistakes
-from model.norm.kinds import kinds, rows
+from model.norm.kinds import Rule, kinds, rows
 from model.text.changes import Change, find_changes
 from model.text.protected import is_dialect, kept_spans, verbatim_spans
 from model.text.readings import find_particles, find_stand_ins
@@ -140,19 +142,21 @@ def spoilt_by_rows() -> list[tuple[str, str]]:
     rng, pairs = random.Random(3), []
     for name in kinds():
         written = [(row.wrong, row.right) for row in rows() if row.name == name]
-        pairs += rng.sample(written, min(6, len(written)))
+        pairs += rng.sample(written, min(3, len(written)))
     return [(f"{one}{end}", f"{other}{end}") for one, other in pairs for end in ("", "어요.")]
 
 
 def spoilt_by_rules(rights: set[str]) -> list[tuple[str, str]]:
-    return [
-        (right[: match.start()] + wrong + right[match.end() :], right)
-        for kind in kinds().values()
-        for rule in kind.rules
-        for right in sorted(rights)
-        for match in rule.pattern.finditer(right)
-        for wrong in rule.spellings(match)
-    ]
+    """Some texts that each rule of the norm spoils."""
+    found = (islice(_spoilt(rule, sorted(rights)), 4) for kind in kinds().values() for rule in kind.rules)
+    return [*chain.from_iterable(found)]
+
+
+def _spoilt(rule: Rule, rights: list[str]) -> Iterator[tuple[str, str]]:
+    for right in rights:
+        for match in rule.pattern.finditer(right):
+            for wrong in rule.spellings(match):
+                yield right[: match.start()] + wrong + right[match.end() :], right
 
 
 def told(change: Change, source: str, target: str) -> dict:

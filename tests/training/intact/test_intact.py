@@ -50,6 +50,12 @@ def test_particles_follow_the_last_sound(word, forms):
     assert [particle(pair, word) for pair in pairs] == forms.split()
 
 
+@pytest.mark.parametrize("word", ["", "(…)", "學校", "👍"])
+def test_what_has_no_korean_name_takes_no_particle(word):
+    with pytest.raises(ValueError):
+        particle("은/는", word)
+
+
 @pytest.mark.parametrize("kind", list(FRAMES))
 def test_every_frame_of_a_kind_can_be_filled(kind):
     rng = random.Random(1)

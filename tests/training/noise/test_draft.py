@@ -18,15 +18,6 @@ TEXT = "사람들은 오늘 두루마기를 입었다."
 AIM = Aim(["사람들은 오늘 입었다."] * 200 + [TEXT])
 
 
-def test_rare_words_weigh_more_than_common_ones():
-    weights = AIM.weights(TEXT)
-    assert len(weights) == len(TEXT) and min(weights) > 0
-    by_word = {word: weights[TEXT.index(word)] for word in ("사람들은", "오늘", "두루마기를", "입었다")}
-    assert max(by_word, key=by_word.get) == "두루마기를"
-    assert by_word["두루마기를"] > 3 * by_word["오늘"]
-    assert weights[TEXT.index("두")] == weights[TEXT.index("를")]
-
-
 def test_some_aimed_writers_slip_several_times_in_one_word():
     weights, bunched = AIM.weights(TEXT), 0
     for seed in range(300):

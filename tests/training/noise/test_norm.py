@@ -76,20 +76,6 @@ def test_held_out_mistakes_never_come_in_practice(practised):
         assert not set(words) & set(slots(False)[name]) or set(words) == set(slots(False)[name])
 
 
-def test_what_is_made_in_a_text_is_one_change_of_a_practised_kind():
-    rng = random.Random(3)
-    for text in (
-        "며칠 동안 문을 잠갔다.",
-        "저는 의사예요.",
-        "먹을 수 있는 것이 없다.",
-        "합격률이 높아서 다행이에요.",
-    ):
-        wrong, right = norm_in(text, rng)
-        assert right == text != wrong
-    assert norm_in("하늘", rng) is None
-    assert norm_in("", rng) is None
-
-
 def test_a_word_held_out_is_not_misspelt_by_a_rule_either():
     (practice,) = [each for each in practices(True) if each.kind.name == "yul_ryul"]
     nouns = [entry for entry in practice.entries if entry.word_class == "nouns"]

@@ -8,17 +8,14 @@ from pathlib import Path
 import pytest
 
 from model.text.changes import find_changes
-from model.text.hangul import compose
-from model.text.keyboard import neighbours
 from model.text.protected import protected, spares_outcries
-from tests.training.noise.test_rules import outcomes, written
+from tests.training.noise.test_rules import outcomes
 from training.noise import strokes, typing_slips
 from training.noise.draft import Draft
 from training.noise.strokes import has_loose_jamo, make_slipped, slip_of_strokes
 from training.noise.typing_slips import slip
 from training.noise.word_parts import known_words
 
-SENTENCE = "모든 여러분 어제 친구와 학교에서 도서관까지 노래를 꽤 불렀습니다. OK? 🙂"
 INITIALS_ALONE = re.compile("(?<![ㄱ-ㅣ가-힣])[ㄱ-ㅎ]+(?![ㄱ-ㅣ가-힣])")  # ㄱㅅ, ㅇㅇ, but not ㄱㅅ in ㅓㄱㅅ
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
@@ -51,27 +48,6 @@ def composed_sentences(count: int) -> list[str]:
 )
 def test_a_rule_makes_nothing_else(rule, text, made):
     assert outcomes(rule, text) <= {text, *made.split(" ")}
-
-
-def test_a_key_is_mistaken_for_its_neighbours_only():
-    allowed = {"나", *(compose(other, "ㅏ") for other in neighbours("ㄴ"))}
-    allowed |= {compose("ㄴ", other) for other in neighbours("ㅏ")}
-    assert outcomes("typing jamo_neighbour", "나") == allowed
-
-
-def test_replaced_initials_are_not_crowded_out_by_codas():
-    drawn = [written("typing jamo_replaced", "감", seed).wrong for seed in range(900)]
-    assert 240 < sum(not "가" <= text < "까" for text in drawn) < 360  # one in three
-
-
-@pytest.mark.parametrize("make", [slip, slip_of_strokes])
-@pytest.mark.parametrize("count", [0, 1, 2, 3])
-def test_as_many_slips_are_made_as_asked_for(make, count):
-    for seed in range(60):
-        draft = Draft(SENTENCE)
-        assert make(draft, random.Random(seed), count) == count == len(draft.edits)
-        if make is slip_of_strokes:  # each in another word
-            assert len({SENTENCE.count(" ", 0, edit.start) for edit in draft.edits}) == count
 
 
 @pytest.mark.parametrize("make", [slip, slip_of_strokes])

@@ -4,28 +4,12 @@ import random
 
 import pytest
 
-from training.noise.draft import Draft
 from training.noise.drill import SpaceDrill
 from training.noise.pairs import Writer, make_pair
 from training.noise.spacing import (
     COMMON_RULES,
     free_spaces,
-    misspace_once,
 )
-
-
-def test_one_space_wrong_and_each_rule_in_turn():
-    drafts = [Draft("학교에서 민수 씨는 두 개를 안 사고 싶다.") for _ in range(60)]
-    for seed, draft in enumerate(drafts):
-        misspace_once(draft, random.Random(seed))
-    assert {len(draft.edits) for draft in drafts} == {1}
-    assert {edit.rule for draft in drafts for edit in draft.edits} >= {
-        "title_joined",
-        "unit_noun_joined",
-        "negation_joined",
-        "auxiliary_joined",
-        "particle_split",
-    }
 
 
 @pytest.mark.parametrize(

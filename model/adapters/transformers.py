@@ -119,8 +119,6 @@ def _attending(model: PreTrainedModel, read: dict[str, Tensor]) -> ModelOutput:
 def _encoder_decoder(tokenizer: Tokenizer, ids: Tensor, written: Tensor, out: ModelOutput) -> AttentionTrace:
     """``ids`` (S,), ``written`` (1 + T,) with the start mark first."""
     texts, written = TransformersTexts(tokenizer), written.tolist()
-    logits = getattr(out, "logits", None)  # none of a body alone; those of a classifier have no tokens
-    known = None if logits is None or logits.ndim != 3 else array_of(logits)[0]
     return AttentionTrace(
         **texts.fields("source", ids.tolist()),
         **texts.fields("target", written[1:]),
@@ -128,8 +126,14 @@ def _encoder_decoder(tokenizer: Tokenizer, ids: Tensor, written: Tensor, out: Mo
         encoder_attention=_attention(out.encoder_attentions, "encoder_attention"),
         decoder_attention=_attention(out.decoder_attentions, "decoder_attention"),
         cross_attention=_attention(out.cross_attentions, "cross_attention"),
-        **probabilities(known, np.array(written[1:]), texts.label),
+        **probabilities(_logits_of(out), np.array(written[1:]), texts.label),
     )
+
+
+def _logits_of(out: ModelOutput) -> np.ndarray | None:
+    """(T, V); None of a body alone, and of a classifier, whose logits have no tokens."""
+    logits = getattr(out, "logits", None)
+    return None if logits is None or logits.ndim != 3 else array_of(logits)[0]
 
 
 def _one_sequence(
@@ -175,8 +179,7 @@ def _one_sequence(
         return AttentionTrace(
             **source, encoder_attention=weights, **declared(model, weights, "encoder_attention")
         )
-    logits = getattr(out, "logits", None)
-    known = None if logits is None else array_of(logits)[0]
+    known = _logits_of(out)
     if produced is None:
         produced = [*ids[1:], ids[-1] if known is None else int(known[-1].argmax())]
     return AttentionTrace(

@@ -133,14 +133,9 @@ class HeadSurvey:
         >>> {kind: np.shape(roles) for kind, roles in survey.leading_roles().items()}["cross_attention"]
         (4, 4)
         """
-        layers, heads = self.shape
-        return {
-            kind: [
-                [self.leading(Head(kind, layer, head), name) for head in range(heads)]
-                for layer in range(layers)
-            ]
-            for kind in self.kinds
-        }
+        leading = [self.leading(head, name) for head in self.heads]
+        grids = np.reshape(leading, (len(self.kinds), *self.shape))
+        return dict(zip(self.kinds, grids.tolist(), strict=True))
 
     def example(self, head: Head, role: str) -> tuple[str, int] | None:
         """The typed sentence in which the head plays the role most, and the row (Q) there.

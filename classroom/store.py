@@ -29,7 +29,7 @@ def _of_classroom(
     """The call of ``AnyClassrooms`` that makes this call of the classroom with a code."""
 
     @wraps(method)
-    def call(rooms: "AnyClassrooms", code: str, *arguments: P.args, **named: P.kwargs) -> R:
+    def call(rooms: "AnyClassrooms", code: str, /, *arguments: P.args, **named: P.kwargs) -> R:
         return rooms._call(method, code, *arguments, **named)
 
     return call

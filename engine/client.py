@@ -12,7 +12,7 @@ with the model in memory.
 import atexit
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -111,7 +111,10 @@ class Engine:
 
         A folder that cannot be read is left out; ``open`` raises its error.
         """
-        keys = tuple(_readable(models))
+        keys: list[ModelKey] = []
+        for model in models:
+            with suppress(ModelFolderError):
+                keys.append(model_key(model))
         light = tuple(key for key in keys if only_keras() or not correct.needs_keras(key))
         orders = Orders(light, max(models_in_memory, len(keys)), MOST_QUESTIONS, ahead)
         links = [Link(partial(WorkerProcess, orders)) for _ in range(workers)]
@@ -403,9 +406,3 @@ def own_model() -> str | None:
     True
     """
     return os.environ.get(MODEL_VARIABLE, "").strip() or None
-
-
-def _readable(folders: Iterable[Path | str]) -> Iterator[ModelKey]:
-    for folder in folders:
-        with suppress(ModelFolderError):
-            yield model_key(folder)

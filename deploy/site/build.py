@@ -55,11 +55,6 @@ def written(content: bytes) -> bytes:
     return _SPECIAL.sub(lambda found: bytes([ESCAPE, found[0][0] + SHIFT]), content)
 
 
-def ascii_html(text: str) -> bytes:
-    """HTML outside of scripts and styles."""
-    return text.encode("ascii", "xmlcharrefreplace")
-
-
 def ascii_script(text: str) -> str:
     """A script or JSON in ASCII: other characters become escapes of their UTF-16 units.
 
@@ -167,7 +162,7 @@ def html(content: Mapping[str, Any], inside: str, links: str, charset: str = "ut
         inside=inside,
         content=base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode(),
     )
-    return ascii_html(text)
+    return text.encode("ascii", "xmlcharrefreplace")
 
 
 def filled(name: str, **values: str) -> str:
@@ -270,9 +265,12 @@ def write_folder(site: Site, out: Path) -> None:
         old.unlink()
     for part in parts.values():
         (out / part.file).write_bytes(part.packed)
+    name = content["texts"]["ko"]["product"]
+    manifest = {"name": name, "short_name": name}
+    manifest |= json.loads((HERE / "manifest.json").read_text("utf-8"))
     files = {
         "index.html": page(content, parts, alone=False),
-        "manifest.webmanifest": _manifest(content["texts"]["ko"]["product"]),
+        "manifest.webmanifest": json.dumps(manifest, ensure_ascii=False).encode(),
         "icon.svg": (HERE / "icon.svg").read_bytes(),
     }
     listed = ["./", *files, *(part.file for part in parts.values())]
@@ -329,8 +327,3 @@ def texts_of(examples: list[str]) -> dict[str, dict[str, str]]:
     own = [key for key in table(FIRST) if key.startswith("site_")]
     keys = [*named, *own, *(f"example_{each}" for each in examples)]
     return {language: {key: table(language)[key] for key in keys} for language in LANGUAGES}
-
-
-def _manifest(name: str) -> bytes:
-    known = json.loads((HERE / "manifest.json").read_text("utf-8"))
-    return json.dumps({"name": name, "short_name": name, **known}, ensure_ascii=False).encode()

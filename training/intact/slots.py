@@ -72,8 +72,9 @@ def _pseudo_word(rng: random.Random, syllables: int) -> str:
 
 
 def _time(rng: random.Random) -> str:
-    shape = rng.choice(("{}:{:02}", "{:02}:{:02}", "{:02}:{:02}:00"))
-    return shape.format(rng.randrange(24), rng.randrange(60))
+    return rng.choice(("{}:{:02}", "{:02}:{:02}", "{:02}:{:02}:00")).format(
+        rng.randrange(24), rng.randrange(60)
+    )
 
 
 def _date(rng: random.Random) -> str:
@@ -92,16 +93,8 @@ def _measure(rng: random.Random) -> Slot:
     return Slot(amount + unit, UNITS[unit])
 
 
-def _percent(rng: random.Random) -> Slot:
-    return Slot(f"{rng.choice(('', '', '-', '±'))}{rng.randrange(100)}.{rng.randrange(1, 100)}%", "퍼센트")
-
-
 def _word(rng: random.Random) -> Slot:
     return Slot(*rng.choice(list(WORDS.items())))
-
-
-def _acronym(rng: random.Random) -> str:
-    return "".join(rng.choices(_CAPITALS, k=rng.randrange(2, 6)))
 
 
 def _identifier(rng: random.Random) -> Slot:
@@ -207,7 +200,9 @@ _MAKERS: dict[str, Callable[[random.Random], str | Slot]] = {
     "date": _date,
     "phone": _phone,
     "measure": _measure,
-    "percent": _percent,
+    "percent": lambda rng: Slot(
+        f"{rng.choice(('', '', '-', '±'))}{rng.randrange(100)}.{rng.randrange(1, 100)}%", "퍼센트"
+    ),
     "price": lambda rng: f"{rng.randrange(1, 10 ** rng.randrange(4, 10)):,}",
     "count": lambda rng: str(rng.randrange(2, 100)),
     "year": lambda rng: str(rng.randrange(1900, 2060)),
@@ -219,7 +214,7 @@ _MAKERS: dict[str, Callable[[random.Random], str | Slot]] = {
         f"{rng.choice(('', 'v'))}{rng.randrange(10)}.{rng.randrange(30)}.{rng.randrange(10)}"
     ),
     "word": _word,
-    "acronym": _acronym,
+    "acronym": lambda rng: "".join(rng.choices(_CAPITALS, k=rng.randrange(2, 6))),
     "identifier": _identifier,
     "file": _file,
     "product": _product,

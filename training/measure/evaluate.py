@@ -168,7 +168,11 @@ def command(file: Path, asked: Evaluation) -> None:
     into which errors are generated."""
     corpus = open_corpus(file)
     pairs = sample_pairs(corpus, asked.seed, asked.limit)
-    _check_family(asked.family, pairs)
+    families = {pair.family for pair in pairs}
+    if asked.family not in {None, *families}:
+        raise click.ClickException(
+            f"no sentence belongs to the family {asked.family!r}; there are {', '.join(sorted(families))}"
+        )
     corrector = load_corrector(asked.model, asked.minimum_confidence, beam_width=asked.beam_width)
     report = evaluate_with_progress(corrector, pairs, asked.batch)
     if asked.choose:
@@ -196,14 +200,6 @@ def open_corpus(file: Path) -> Corpus:
     if corpus.problems:
         click.echo(corpus.problem_summary(), err=True)
     return corpus
-
-
-def _check_family(family: str | None, pairs: Iterable[NoisyPair]) -> None:
-    families = {pair.family for pair in pairs}
-    if family not in {None, *families}:
-        raise click.ClickException(
-            f"no sentence belongs to the family {family!r}; there are {', '.join(sorted(families))}"
-        )
 
 
 def evaluate_with_progress(corrector: AnswersMany, pairs: list[NoisyPair], batch: int) -> Report:

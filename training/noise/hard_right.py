@@ -101,10 +101,6 @@ def _pronunciation(text: str, place: NounPlace, rng: random.Random) -> str:
     return text if draft.wrong == place.noun else f"{text[:end]}[{draft.wrong}]{text[end:]}"
 
 
-def _dialect(text: str, rng: random.Random) -> str:
-    return rng.choice(_lists()["frames"]).format(rng.choice(_lists()["dialect"]))
-
-
 def _quoted(text: str, rng: random.Random) -> str:
     row = rng.choice(table())
     wrong, right = row.wrong.strip(), row.right.strip()
@@ -118,7 +114,7 @@ KINDS: dict[str, Kind] = {
     "brand": _at_noun(lambda text, place, rng: place.put(text, rng.choice(_lists()["brands"]))),
     "placeholder": _at_noun(_placeholder),
     "pronunciation": _at_noun(_pronunciation),
-    "dialect": _dialect,
+    "dialect": lambda text, rng: rng.choice(_lists()["frames"]).format(rng.choice(_lists()["dialect"])),
     "quoted": _quoted,
     "name": lambda text, rng: f"{made_up_phrase(rng)} {text}",
 }

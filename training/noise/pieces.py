@@ -63,17 +63,14 @@ def name_in_parts(rng: random.Random) -> str:
     return rng.choice((" ", " ", " ", "·")).join(parts)
 
 
-def _any_name(rng: random.Random) -> str:
-    return name_in_parts(rng) if rng.random() < PARTS_SHARE else made_up_name(rng)
-
-
 def made_up_phrase(rng: random.Random) -> str:
     """Such a name, or a list of some, with a particle that agrees with it, with 씨, or alone.
 
     >>> made_up_phrase(random.Random(2))
     '묍뉜에게'
     """
-    names = [_any_name(rng) for _ in range(rng.choice((2, 3)) if rng.random() < LIST_SHARE else 1)]
+    count = rng.choice((2, 3)) if rng.random() < LIST_SHARE else 1
+    names = [(name_in_parts if rng.random() < PARTS_SHARE else made_up_name)(rng) for _ in range(count)]
     follower = rng.choice(FOLLOWERS)
     return ", ".join(names) + (particle(follower, names[-1]) if "/" in follower else follower)
 

@@ -84,7 +84,8 @@ def _fixed(part: str, rng: random.Random, misspell: Misspell) -> str:
 
 
 def _typed(part: str, rng: random.Random, misspell: Misspell) -> str:
-    errs = isinstance(part, Prose) and rng.random() < _error_rate(part)
+    share = ERRS if _syllables(part) >= SHORT else SHORT_ERRS
+    errs = isinstance(part, Prose) and rng.random() < share
     return _sparing(misspell, part, rng) if errs else part
 
 
@@ -92,10 +93,6 @@ def _sparing(misspell: Misspell, text: str, rng: random.Random) -> str:
     """The misspelt text; ``text`` itself if the misspelling would change protected characters."""
     typed = misspell(text, rng)
     return typed if protected(typed) == protected(text) else text
-
-
-def _error_rate(text: str) -> float:
-    return ERRS if _syllables(text) >= SHORT else SHORT_ERRS
 
 
 def _syllables(text: str) -> int:

@@ -84,10 +84,6 @@ def _norm(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, st
     return made.wrong, made.right
 
 
-def _people(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, str] | None:
-    return as_people_write(text, rng, maker.sentences)
-
-
 def _hard_right(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, str]:
     right = hard_right(text, rng)
     return right, right
@@ -104,7 +100,7 @@ PRACTICES: dict[str, Practice] = {
     "lexicon": _lexicon,
     "lone_spaces": _lone_spaces,
     "norm": _norm,
-    "people": _people,
+    "people": lambda maker, text, rng: as_people_write(text, rng, maker.sentences),
     "hard_right": _hard_right,
 }
 
@@ -188,7 +184,7 @@ class ExampleMaker:
         self.lone_spaces = (
             LoneSpaces(some[:LONE_SPACE_SENTENCES]) if "lone_spaces" in settings.practice else None
         )
-        self.sentences = some if settings.practice else []
+        self.sentences: list[str] = some if settings.practice else []
 
     def pairs(self, item: Practised, rng: random.Random) -> Iterator[tuple[str, str]]:
         """The item as a pair, and the further pairs that the settings ask for."""

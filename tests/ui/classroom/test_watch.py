@@ -36,12 +36,6 @@ def test_a_change_wakes_everybody_in_this_classroom_and_nobody_in_another(watch,
     assert sorted(woken) == ["a", "b"]  # once, until they have drawn it
 
 
-def test_who_has_drawn_something_older_is_woken_at_once(watch):
-    woken = []
-    watch.add("one", "late", Waiting(0, lambda: woken.append("late")))
-    wait_until(lambda: woken == ["late"])
-
-
 def test_the_end_of_a_classroom_wakes_everybody(watch, versions):
     woken = []
     watch.add("one", "a", Waiting(1, lambda: woken.append("a")))

@@ -61,12 +61,6 @@ def test_a_choice_is_a_step_and_another_setting_is_none(open_app):
     assert step(app) != chosen
 
 
-def test_what_differs_from_the_defaults_is_told(open_app):
-    app = open_app(sentence="고갱", head="2")
-    assert {name for name, value in told(app).items() if value} == {"sentence", "head"}
-    assert told(app).keys() == defaults().keys()
-
-
 def test_back_takes_over_the_settings_of_the_address_and_says_which_one_it_answers(open_app, go_back):
     """The browser leaves answers alone that were on their way before its visitor pressed Back."""
     app = open_app(sentence=SENTENCE, layer="2", cell="1,1", lang="en")
@@ -98,7 +92,7 @@ LISTS = (",".join(["1"] * 200), "9999,9999", "🙂\ufeff,1")
 def test_back_to_nonsense_breaks_nothing(open_app, go_back):
     app = open_app(sentence=SENTENCE)
     steps = {"view": "steps", "sentence": SENTENCE}
-    for value, given in (*product((*TEXTS, *LISTS), ({},)), *product(LISTS, (steps,))):
+    for value, given in (*product((TEXTS[0], *LISTS), ({},)), (LISTS[-1], steps)):
         go_back(app, **dict.fromkeys([*defaults(), "nothing"], value) | given)
         assert app.session_state["view"].keys() == defaults().keys()
         assert all(isinstance(each, str) for each in app.session_state["view"].values())

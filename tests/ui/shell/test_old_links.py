@@ -9,7 +9,6 @@ import pytest
 from tests.ui.screen import chosen, setting
 from ui.shell.header import PAGES
 from ui.shell.settings import Choice, registered
-from ui.views.lines import chosen_heads
 
 GIVEN_OUT = {
     "view": "heatmap lines steps edits wrote decided numbers predict",
@@ -50,13 +49,6 @@ def test_every_option_that_was_given_out_is_still_one(name):
 def test_every_page_is_where_it_was():
     assert set(OLD_PAGES.split()) <= set(PAGES)
     assert PAGES[0] == "attention"  # a link to the product alone
-
-
-def test_settings_that_are_lists_are_read_as_they_were():
-    assert chosen_heads("1.2,3.4", layers=4, heads=8) == [(0, 1), (2, 3)]
-    assert registered()["step"].read("3") == 2
-    assert registered()["unscaled"].read("1") is True
-    assert registered()["positions"].read("100") == 100
 
 
 # An address of each view and experiment, with settings that only it has, and a part of the page that shows

@@ -15,8 +15,6 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import app_session
 
-from tests.serving import printed
-from tests.ui.screen import told
 from tests.waiting import SECONDS, wait_until
 from ui.shell import runs, server
 from ui.shell.runs import TURNS, Turns
@@ -137,14 +135,6 @@ def test_alone_a_page_goes_on_at_once_and_one_that_raises_gives_its_place_back()
     assert turns._free == 1
 
 
-def test_a_page_that_is_drawn_leaves_no_trace_of_its_turn(open_app):
-    app = open_app()
-    assert told(app)
-    assert "waits_for_text_since" not in app.session_state
-    assert "waits_for_pictures_since" not in app.session_state
-    assert TURNS._free == 1
-
-
 def test_a_page_that_is_ended_while_it_waits_with_its_pictures_leaves_the_queue():
     turns, is_behind, ended = Turns(), Event(), Event()
 
@@ -235,15 +225,6 @@ def test_nothing_is_imported_while_a_page_waits_or_is_drawn(monkeypatch, importe
         assert not imported.wait(0.1)
     thread.join(SECONDS)
     assert imported.is_set()
-
-
-def test_the_first_page_waits_for_nothing():
-    code = (
-        "import sys, time; from ui.shell import server; server.IMPORT_AFTER = 0.2; server._import_later(); "
-    )
-    code += "print('pandas' in sys.modules, flush=True); time.sleep(0.2)\n"
-    code += "while not {'pandas', 'streamlit.emojis'} <= sys.modules.keys(): time.sleep(0.05)"
-    assert printed(code) == "False"
 
 
 def test_a_run_of_a_fragment_drops_nothing_of_a_page_on_its_way(monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from model.text.changes import find_changes
-from model.trace.trace import ATTENTION_KINDS, Selection
+from model.trace.trace import Selection
 from tests.ui.fake_corrector import random_trace
 from ui.wording import changed_rows, describe_map, spoken
 
@@ -52,10 +52,3 @@ def test_deletion_points_at_what_follows_it_and_insertion_at_what_is_new():
     assert text.startswith("새로 넣은 ‘␣’: 빈칸(␣) 자리를")
     last = find_changes("가나", "가")
     assert "끝 표시" in describe_map(random_trace("가나", "가"), FIRST_HEAD, last)
-
-
-@pytest.mark.parametrize("kind", ATTENTION_KINDS)
-def test_an_unchanged_sentence_is_described_too(trace, kind):
-    same = random_trace(SOURCE, SOURCE)
-    text = describe_map(same, Selection(kind, 0, 0), ())
-    assert "‘고’ 자를" in text

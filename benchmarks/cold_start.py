@@ -20,7 +20,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.server import BarePage, bare_page, running_app
 
-PORT = 8765
 TYPED = "오늘은 날씨가 조아서 가치 산책을 했따."
 KEPT = "오늘은 날씨가"  # of it, by the correction
 DRAWN = (
@@ -74,7 +73,7 @@ def measure(page: BarePage) -> dict[str, float]:
         seconds by mark after the server's first answer; those of the answer, from the start of its process.
     """
     started = time.perf_counter()
-    with running_app(PORT) as address:
+    with running_app() as address:
         answered = time.perf_counter()
         seen = {"(server answers)": answered - started}
         page.goto(address)
@@ -92,7 +91,7 @@ def laboratory(page: BarePage) -> float:
     Returns:
         seconds from its first answer until the effects of each head's ablation are drawn.
     """
-    with running_app(PORT) as address:
+    with running_app() as address:
         answered = time.perf_counter()
         page.goto(f"{address}laboratory")
         page.evaluate(PAGE)

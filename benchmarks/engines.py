@@ -12,9 +12,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from model.stored.folder import CONFIG_FILE, VOCABULARY_FILE, find_model_folder, load_vocabulary
+from model.stored.folder import ASSETS, CONFIG_FILE, DEFAULT_MODEL, VOCABULARY_FILE, load_vocabulary
 from model.text.tokenizer import pad, split_sentences
 
+FOLDER = ASSETS / DEFAULT_MODEL
+SHAPE: dict[str, Any] = json.loads((FOLDER / CONFIG_FILE).read_text("utf-8"))
 LONGEST = 128  # characters our network reads at once
 
 
@@ -25,11 +27,11 @@ def parts_of(text: str, whole: bool = False) -> list[str]:
 class Ours:
     """``Corrector``: the correction and its confidence, and for single texts every attention map as NumPy."""
 
-    def __init__(self, model: str):
+    def __init__(self) -> None:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
         from model import Corrector
 
-        self.corrector = Corrector.load(model)
+        self.corrector = Corrector.load()
 
     def warm_up(self) -> None:
         self.corrector.warm_up()
@@ -54,18 +56,16 @@ class Ours:
 class CTranslate:
     """CTranslate2 in float32 with our weights, greedy, without attention."""
 
-    def __init__(self, model: str):
+    def __init__(self) -> None:
         import ctranslate2
 
         from benchmarks.ctranslate_model import convert, token_names
 
-        folder = find_model_folder(model)
-        config = json.loads((folder / CONFIG_FILE).read_text())
-        self.tokenizer = load_vocabulary(folder / VOCABULARY_FILE)
+        self.tokenizer = load_vocabulary(FOLDER / VOCABULARY_FILE)
         self.names = token_names(self.tokenizer)
         self.ids = {name: i for i, name in enumerate(self.names)}
         with tempfile.TemporaryDirectory() as place:
-            convert(folder, Path(place), config["num_layers"], config["num_heads"])
+            convert(FOLDER, Path(place), SHAPE["num_layers"], SHAPE["num_heads"])
             cores = os.cpu_count() or 1
             self.translators = {
                 threads: ctranslate2.Translator(
@@ -122,9 +122,9 @@ class Marian:
     Its blocks normalise afterwards, ours before: the same work, but for two closing normalisations.
     """
 
-    def __init__(self, shape: dict, attention: bool):
+    def __init__(self, attention: bool):
         self.attention = attention
-        self.model = marian(shape, "eager" if attention else "sdpa").eval()
+        self.model = marian(SHAPE, "eager" if attention else "sdpa").eval()
 
     def correct(self, text: str, whole: bool = False) -> tuple[float, str]:
         """The seconds, and an empty text: random weights know no Korean."""

@@ -13,17 +13,15 @@ import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.load import BUSY, Figures, LoadPlan, print_figures, visit_all
+from benchmarks.load import SECONDS, VISITORS, Figures, print_figures, visit_all
 from benchmarks.server import QUIET, ROOT, START, free_port, running, running_page, wait_for_server
 from benchmarks.visitor import wait_for_the_network
-from training.options import knob, with_options_of
 
 CONFIG = ROOT / "deploy" / "nginx.conf"
 
@@ -45,41 +43,27 @@ def configured(folder: Path, pages: list[int], port: int) -> Path:
     return folder / "nginx.conf"
 
 
-async def visit_while_one_ends(plan: LoadPlan, process: subprocess.Popen) -> Figures:
-    """The figures of all visitors; ``process`` is killed after half of the plan's seconds."""
-
-    async def end() -> None:
-        await asyncio.sleep(plan.seconds / 2)
-        process.kill()
-
-    await wait_for_the_network(plan.address, START)
-    figures, _ = await asyncio.gather(visit_all(plan), end())
-    return figures
+async def visit_while_one_ends(
+    visitors: int, seconds: float, address: str, process: subprocess.Popen
+) -> Figures:
+    """The figures of all visitors; ``process`` is killed after half of the ``seconds``."""
+    await wait_for_the_network(address, START)
+    asyncio.get_running_loop().call_later(seconds / 2, process.kill)
+    return await visit_all(visitors, seconds, address)
 
 
-@dataclass(frozen=True)
-class FailoverPlan(LoadPlan):
-    """The settings of visitors who come through nginx, whose address follows from a free port."""
-
-    visitors: int = knob(100, type=click.IntRange(1, 1000))
-    workers: int = knob(1, type=click.IntRange(1))
-    address: str = ""
-    busy: str = BUSY
-
-
-@with_options_of(FailoverPlan, "plan")
 @click.command()
-def main(plan: FailoverPlan) -> None:
+@click.option("--visitors", default=100, show_default=True, type=VISITORS)
+@SECONDS
+def main(visitors: int, seconds: float) -> None:
     """Print how long the visitors waited; ends with 1 where one was lost, saw an error, or none had to come
     back.
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="failover-")))
         engine = str(folder / "engine")
-        stack.enter_context(
-            running(sys.executable, "-m", "engine", engine, "--workers", str(plan.workers), **QUIET)
-        )
-        settings = {"ATTENTION_ENGINE": engine, "ATTENTION_WORKERS": str(plan.workers)}
+        stack.enter_context(running(sys.executable, "-m", "engine", engine, "--workers", "1", **QUIET))
+        settings = {"ATTENTION_ENGINE": engine, "ATTENTION_WORKERS": "1"}
         ports = [free_port(), free_port()]
         pages = [stack.enter_context(running_page(port, **settings)) for port in ports]
         port = free_port()
@@ -88,9 +72,9 @@ def main(plan: FailoverPlan) -> None:
         stack.enter_context(running(*nginx, stderr=subprocess.DEVNULL))
         for each in (*ports, port):
             wait_for_server(each, 0.2)
-        plan = replace(plan, address=f"http://127.0.0.1:{port}")
-        figures = asyncio.run(visit_while_one_ends(plan, pages[0]))
-    print_figures(plan, figures)
+        through = f"http://127.0.0.1:{port}"
+        figures = asyncio.run(visit_while_one_ends(visitors, seconds, through, pages[0]))
+    print_figures(visitors, seconds, figures)
     sys.exit(bool(figures.lost or figures.errors or figures.gone or not figures.back))
 
 

@@ -1,6 +1,6 @@
 """Check invariants of a correction on thousands of composed texts.
 
-    python benchmarks/harm.py [--texts 2000] [--seed 0] [--model transformer] [--out violations.csv]
+    python benchmarks/harm.py [--texts 2000] [--seed 0] [--out violations.csv]
 
 The texts are those of ``composed_texts``. Each invariant yields in words each place where it does not hold.
 Printed is for each one how many texts it was checked on and how many violate it, then some of these. Ends
@@ -34,6 +34,7 @@ from model.text.protected import protected
 from model.text.tokenizer import split_sentences
 
 MOST_LOST = 1 / 3  # of a word's letters; 않 -> 안 loses one of three, 않된다 -> 된다 three of eight
+SHOWN = 20  # violations that are printed
 FAR_BELOW = 10.0  # times less probable than leaving the text as it is
 
 _WORD = re.compile(r"[가-힣ㄱ-ㅣ]+")
@@ -223,15 +224,13 @@ def of_each_invariant(violations: Sequence[Violation], count: int) -> list[Viola
 @click.command()
 @click.option("--texts", default=2000, show_default=True)
 @click.option("--seed", default=0, show_default=True)
-@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
-@click.option("--show", default=20, show_default=True, help="Print this many violations.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A CSV of all violations.")
-def main(texts: int, seed: int, model: str, show: int, out: Path | None) -> None:
+def main(texts: int, seed: int, out: Path | None) -> None:
     """Print which invariants hold."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     from model import Corrector
 
-    corrector = Corrector.load(model)
+    corrector = Corrector.load()
     started = time.perf_counter()
     checked, violations = check(corrector, compose(seed, texts))
     taken = time.perf_counter() - started
@@ -239,7 +238,7 @@ def main(texts: int, seed: int, model: str, show: int, out: Path | None) -> None
     click.echo(
         f"\n{corrector.name} {corrector.fingerprint}, minimum {corrector.minimum_confidence}: {taken:.0f} s"
     )
-    for each in of_each_invariant(violations, show):
+    for each in of_each_invariant(violations, SHOWN):
         click.echo(f"\n{each.invariant} ({each.recipe}): {each.what}\n  {each.text!r}\n  {each.corrected!r}")
     if out:
         with out.open("w", encoding="utf-8", newline="") as file:

@@ -184,9 +184,8 @@ def measure_heads(times: int) -> None:
 @click.command()
 @click.option("--keys", default=40, show_default=True)
 @click.option("--tokens", default=40, show_default=True)
-@click.option("--port", default=8765, show_default=True)
 @click.option("--heads", default=0, help="Instead: so many measurements of the texts without each head.")
-def main(keys: int, tokens: int, port: int, heads: int) -> None:
+def main(keys: int, tokens: int, heads: int) -> None:
     """Print the median and the 95th percentile of each stage, and the bytes."""
     if heads:
         measure_heads(heads)
@@ -194,7 +193,7 @@ def main(keys: int, tokens: int, port: int, heads: int) -> None:
     rng = random.Random(tokens)
     # Syllables without a final consonant, a different one for each key.
     characters = [chr(code) for code in rng.sample(range(ord("가"), ord("힣"), 28), keys + WARMING)]
-    with running_app(port) as address, sync_playwright() as playwright:
+    with running_app() as address, sync_playwright() as playwright:
         browser = launched(playwright)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(WATCH)

@@ -6,9 +6,9 @@
 Every sentence holds another number, which no correction touches: a sentence is corrected when a corrected
 text with this number arrives, and its pictures are there when a run of the page that has drawn it has come to
 its end. The times are from typing to that. A sentence is overtaken when the visitor typed the next one first
-and that one was answered. It is lost when neither happened before ``--patience`` was over. Where the page
-says ``--busy`` instead of an answer, the visitor reads it and types on. A visitor who loses the connection
-comes back with the same session.
+and that one was answered. It is lost when neither happened within ``PATIENCE`` seconds. Where the page says
+that it is too busy to answer, the visitor reads it and types on. A visitor who loses the connection comes
+back with the same session.
 
 Locust is built for requests over HTTP. A page of Streamlit answers over one connection with its own
 messages, which ``visitor.py`` speaks; of Locust only its table of times would be used.
@@ -31,11 +31,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.visitor import GONE, Visitor
 from training.corpus.corpus import read_pairs
-from training.options import knob, with_options_of
 
 SENTENCES = Path(__file__).with_name("everyday.csv")
 TEXTS = Path(__file__).parents[1] / "assets" / "texts" / "ko" / "app.json"
 BUSY = json.loads(TEXTS.read_text("utf-8"))["engine_busy"]
+EVERY, PATIENCE = 3.0, 60.0  # seconds
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Figures:
     sizes: list[int] = field(default_factory=list)  # bytes of a run that came to its end
     typed: int = 0
     overtaken: int = 0  # before they were corrected
-    told: int = 0  # sentences that the page answered with ``--busy``
+    told: int = 0  # sentences that the page was too busy to answer
     lost: int = 0
     errors: int = 0  # red boxes and exceptions on a page
     back: int = 0  # connections that broke and were opened again
@@ -61,8 +61,6 @@ class Stay:
 
     visitor: Visitor
     figures: Figures
-    patience: float
-    busy: str  # the message of a page without an answer; empty for none
     waiting: dict[str, float] = field(default_factory=dict)  # time of typing by the number in the sentence
     corrected: set[str] = field(default_factory=set)  # those of them whose text is there
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -71,7 +69,7 @@ class Stay:
         """Open the page; False where that fails ten times."""
         for _ in range(10):
             try:
-                await self.visitor.open(self.patience)
+                await self.visitor.open(PATIENCE)
                 return True
             except GONE:
                 await asyncio.sleep(0.5)
@@ -83,7 +81,7 @@ class Stay:
         while await self.come():
             try:
                 while not self.visitor.area:
-                    await self.visitor.next_run(self.patience)
+                    await self.visitor.next_run(PATIENCE)
             except GONE:
                 continue
             self.figures.opened.append(time.monotonic() - started)
@@ -123,19 +121,17 @@ class Stay:
                     if number == shown[-1]:
                         break
                 self.changed.set()
-            elif self.busy and seen.finished and self.busy in seen.shown:
+            elif seen.finished and BUSY in seen.shown:
                 self.figures.told += len(self.waiting)
                 self.waiting.clear()
                 self.changed.set()
 
     async def wait_for_the_last(self) -> None:
-        ends = time.monotonic() + self.patience
-        while self.waiting and time.monotonic() < ends:
-            self.changed.clear()
-            try:
-                await asyncio.wait_for(self.changed.wait(), ends - time.monotonic())
-            except TimeoutError:
-                break
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while self.waiting:
+                    self.changed.clear()
+                    await self.changed.wait()
         self.figures.lost += len(set(self.waiting) - self.corrected)
 
 
@@ -145,31 +141,18 @@ def sentences(seed: int) -> list[str]:
     return rows
 
 
-@dataclass(frozen=True)
-class LoadPlan:
-    """The settings of all visitors, as options of the command."""
-
-    visitors: int = knob(30, type=click.IntRange(1, 1000))
-    seconds: float = knob(60.0, type=click.FloatRange(1, 3600))
-    every: float = knob(3.0, "Seconds.", type=click.FloatRange(0.1))
-    patience: float = knob(60.0, "Seconds.", type=click.FloatRange(1, 300))
-    address: str = knob("http://127.0.0.1:8501")
-    busy: str = knob(BUSY, "Part of what a page says when it is too busy to answer.")
-
-
-async def visit(number: int, delay: float, plan: LoadPlan, figures: Figures) -> None:
+async def visit(number: int, delay: float, seconds: float, stay: Stay) -> None:
     await asyncio.sleep(delay)
-    stay = Stay(Visitor(plan.address.rstrip("/")), figures, plan.patience, plan.busy)
     if not await stay.first_page():
         return
     listening = asyncio.create_task(stay.listen())
-    rows, ends, turn = sentences(number), time.monotonic() + plan.seconds, 0
+    rows, ends, turn = sentences(number), time.monotonic() + seconds, 0
     while time.monotonic() < ends:
         begun = time.monotonic()
         own = f"{number + 1:04}{turn + 1000:04}"
         await stay.type(f"{rows[turn % len(rows)].rstrip('.?!')} {own}", own)
         turn += 1
-        await asyncio.sleep(max(0.0, begun + plan.every - time.monotonic()))
+        await asyncio.sleep(max(0.0, begun + EVERY - time.monotonic()))
     await stay.wait_for_the_last()
     listening.cancel()
     with suppress(asyncio.CancelledError):
@@ -177,10 +160,12 @@ async def visit(number: int, delay: float, plan: LoadPlan, figures: Figures) -> 
     await stay.visitor.close()
 
 
-async def visit_all(plan: LoadPlan) -> Figures:
+async def visit_all(visitors: int, seconds: float, address: str) -> Figures:
+    """The figures of ``visitors`` who type for some ``seconds``."""
     figures = Figures()
-    delays = [plan.every * number / plan.visitors for number in range(plan.visitors)]
-    await asyncio.gather(*(visit(i, delay, plan, figures) for i, delay in enumerate(delays)))
+    stays = [Stay(Visitor(address.rstrip("/")), figures) for _ in range(visitors)]
+    delays = [EVERY * number / visitors for number in range(visitors)]
+    await asyncio.gather(*(visit(i, delays[i], seconds, stay) for i, stay in enumerate(stays)))
     return figures
 
 
@@ -191,18 +176,24 @@ def row(name: str, values: list[float], unit: str = "s") -> str:
     return f"{name:24} median {statistics.median(values):8.2f} {unit}, 95th percentile {high:8.2f} {unit}"
 
 
-@with_options_of(LoadPlan, "plan")
+VISITORS = click.IntRange(1, 1000)
+SECONDS = click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(1, 3600))
+
+
 @click.command()
-def main(plan: LoadPlan) -> None:
+@click.option("--visitors", default=30, show_default=True, type=VISITORS)
+@SECONDS
+@click.option("--address", default="http://127.0.0.1:8501", show_default=True)
+def main(visitors: int, seconds: float, address: str) -> None:
     """Print how long the visitors waited; exit with 1 if a sentence or a visitor was lost or saw an error."""
-    figures = asyncio.run(visit_all(plan))
-    print_figures(plan, figures)
+    figures = asyncio.run(visit_all(visitors, seconds, address))
+    print_figures(visitors, seconds, figures)
     sys.exit(bool(figures.lost or figures.errors or figures.gone))
 
 
-def print_figures(plan: LoadPlan, figures: Figures) -> None:
+def print_figures(visitors: int, seconds: float, figures: Figures) -> None:
     click.echo(
-        f"{plan.visitors} visitors, a sentence every {plan.every:g} s each, {plan.seconds:g} s; "
+        f"{visitors} visitors, a sentence every {EVERY:g} s each, {seconds:g} s; "
         f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
     )
     click.echo(row("first page", figures.opened))
@@ -211,14 +202,13 @@ def print_figures(plan: LoadPlan, figures: Figures) -> None:
     click.echo(row("its bytes", [size / 1000 for size in figures.sizes], "kB"))
     click.echo(
         f"{figures.typed} typed, {len(figures.corrected)} corrected, {len(figures.pictured)} with pictures, "
-        f"{figures.overtaken} overtaken, "
-        f"{figures.told} told to wait, {figures.lost} lost; "
+        f"{figures.overtaken} overtaken, {figures.told} told to wait, {figures.lost} lost; "
         f"{figures.errors} errors on pages, {figures.back} connections opened again, "
         f"{figures.gone} visitors gone"
     )
     click.echo(
-        f"{len(figures.corrected) / plan.seconds:.1f} texts and "
-        f"{len(figures.pictured) / plan.seconds:.1f} pages a second"
+        f"{len(figures.corrected) / seconds:.1f} texts and "
+        f"{len(figures.pictured) / seconds:.1f} pages a second"
     )
 
 

@@ -31,7 +31,7 @@ from benchmarks.server import running_app
 
 LENGTHS = (40, 512)
 KEY = 0.5  # seconds between keys
-PORT = 8771
+EVERY = 500  # corrections between two measurements
 
 
 def megabytes(process: psutil.Process) -> float:
@@ -49,13 +49,13 @@ def slope(measured: list[tuple[float, float]]) -> float:
     return float(np.polyfit(counts, sizes, 1)[0])
 
 
-def watch_corrections(model: str, count: int, every: int) -> None:
+def watch_corrections(count: int) -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     process, rng = psutil.Process(), random.Random(0)
     click.echo(f"before the model is loaded: {megabytes(process):.0f} MB")
     from model import Corrector
 
-    corrector = Corrector.load(model)
+    corrector = Corrector.load()
 
     def correct(tokens: int) -> None:
         sentences = corrector.correct(pair_of(rng, tokens).wrong).sentences
@@ -73,7 +73,7 @@ def watch_corrections(model: str, count: int, every: int) -> None:
     measured = []
     for number in range(1, count + 1):
         correct(rng.randint(SHORTEST, 128) if number % 50 else 512)
-        if number % every == 0:
+        if number % EVERY == 0:
             measured.append((number / 1000, megabytes(process)))
             click.echo(f"{number:6} corrections of {SHORTEST} to 512 tokens: {measured[-1][1]:.0f} MB")
     if len(measured) > 3:
@@ -95,8 +95,8 @@ def watch_typing(minutes: float) -> None:
 
     from tests.browser.chromium import launched
 
-    with running_app(PORT) as address, sync_playwright() as playwright:
-        server = next(child for child in psutil.Process().children() if str(PORT) in child.cmdline())
+    with running_app() as address, sync_playwright() as playwright:
+        server = next(child for child in psutil.Process().children() if "streamlit" in child.cmdline())
         page = launched(playwright).new_page()
         page.goto(address)
         page.wait_for_selector(".js-plotly-plot .main-svg", timeout=180_000)
@@ -117,16 +117,14 @@ def watch_typing(minutes: float) -> None:
 
 
 @click.command()
-@click.option("--model", default="transformer", show_default=True)
 @click.option("--corrections", default=5000, show_default=True)
-@click.option("--every", default=500, show_default=True)
 @click.option("--minutes", type=float, help="Watch a typing session of so many minutes instead.")
-def main(model: str, corrections: int, every: int, minutes: float | None) -> None:
+def main(corrections: int, minutes: float | None) -> None:
     """Print resident memory and its slope."""
     if minutes:
         watch_typing(minutes)
     else:
-        watch_corrections(model, corrections, every)
+        watch_corrections(corrections)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ and, for single sentences, all attention maps as NumPy arrays. ``file`` also say
 our weights, wrote the same text.
 """
 
-import json
 import os
 import random
 import statistics
@@ -27,7 +26,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.engines import LONGEST, CTranslate, Marian, Ours, parts_of
 from benchmarks.sentences import pair_of, pairs_of_a_file
 from benchmarks.server import Worker
-from model.stored.folder import CONFIG_FILE, find_model_folder
 from training.noise.pairs import NoisyPair
 
 OURS, CTRANSLATE = "ours, all attention", "CTranslate2"
@@ -35,13 +33,12 @@ WITH_MAPS, WITHOUT_MAPS = "transformers, all attention", "transformers"
 WARM_UP = 5  # sentences of each length that are not counted
 
 
-def peers(model: str, stack: ExitStack) -> dict[str, Worker]:
-    shape = json.loads((find_model_folder(model) / CONFIG_FILE).read_text())
+def peers(stack: ExitStack) -> dict[str, Worker]:
     made: dict[str, tuple[Any, ...]] = {
-        OURS: (Ours, model),
-        CTRANSLATE: (CTranslate, model),
-        WITH_MAPS: (Marian, shape, True),
-        WITHOUT_MAPS: (Marian, shape, False),
+        OURS: (Ours,),
+        CTRANSLATE: (CTranslate,),
+        WITH_MAPS: (Marian, True),
+        WITHOUT_MAPS: (Marian, False),
     }
     return {name: stack.enter_context(Worker(*how)) for name, how in made.items()}
 
@@ -100,17 +97,15 @@ def main() -> None:
 
 
 @main.command()
-@click.option("--model", default="transformer", show_default=True)
 @click.option("--rounds", default=20, show_default=True)
 @click.option("--lengths", default="32,128,512", show_default=True, callback=whole_numbers)
-@click.option("--seed", default=0, show_default=True)
-def sentences(model: str, rounds: int, lengths: list[int], seed: int) -> None:
+def sentences(rounds: int, lengths: list[int]) -> None:
     """Single sentences: milliseconds of each engine, and ratios."""
-    rng = random.Random(seed)
+    rng = random.Random(0)
     click.echo(f"{os.cpu_count()} processors, {rounds} rounds; tokens count the end mark")
     medians = {}
     with ExitStack() as stack:
-        workers = peers(model, stack)
+        workers = peers(stack)
         workers[OURS].call("warm_up")
         for tokens in lengths:
             for name in workers:
@@ -125,14 +120,12 @@ def sentences(model: str, rounds: int, lengths: list[int], seed: int) -> None:
 
 
 @main.command()
-@click.option("--model", default="transformer", show_default=True)
 @click.option("--sentences", "count", default=10_000, show_default=True)
 @click.option("--rounds", default=1, show_default=True, help="Files, each of new sentences.")
-@click.option("--seed", default=0, show_default=True)
-def file(model: str, count: int, rounds: int, seed: int) -> None:
+def file(count: int, rounds: int) -> None:
     """A file of sentences, in sentences a second: ``correct_batch`` and CTranslate2 at its best settings."""
-    rng = random.Random(seed)
-    with Worker(Ours, model) as ours, Worker(CTranslate, model) as theirs:
+    rng = random.Random(0)
+    with Worker(Ours) as ours, Worker(CTranslate) as theirs:
         warm_up = [pair.wrong for pair in pairs_of_a_file(rng, 300)]
         ours.call("correct_file", warm_up)
         click.echo(f"{os.cpu_count()} processors; CTranslate2: {theirs.call('tune', warm_up)}")

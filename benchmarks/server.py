@@ -87,12 +87,13 @@ def running_page(port: int, **environment: str) -> Iterator[subprocess.Popen]:
 
 
 @contextmanager
-def running_app(port: int) -> Iterator[str]:
+def running_app() -> Iterator[str]:
     """The address of the app, whose server answers for as long as the block runs.
 
     Raises:
         OSError: where it has not answered after ``START`` seconds.
     """
+    port = free_port()
     with running_page(port):
         wait_for_server(port)
         yield f"http://127.0.0.1:{port}/"

@@ -17,7 +17,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -25,31 +24,30 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.engines import marian
+from benchmarks.engines import FOLDER, marian
 from benchmarks.peers import whole_numbers
 from benchmarks.sentences import right_sentence
 from benchmarks.server import Worker
-from model.stored.folder import VOCABULARY_FILE, find_model_folder, load_vocabulary
+from model.stored.folder import VOCABULARY_FILE, load_vocabulary
 from model.text.tokenizer import START_ID, Tokenizer
 from training.corpus.corpus import read_sentences
-from training.options import knob, with_options_of
 from training.run.settings import PRECISIONS
 from training.run.stream import PoolMaker, StreamSettings
 
 SHAPE = {"d_model": 128, "num_layers": 4, "num_heads": 4}
-RATE = 1e-4
+RATE, BATCH, TOKENS = 1e-4, 128, 32
 
 
 def vocabulary() -> Tokenizer:
-    return load_vocabulary(find_model_folder("transformer") / VOCABULARY_FILE)
+    return load_vocabulary(FOLDER / VOCABULARY_FILE)
 
 
-def batches(count: int, batch: int, tokens: int, vocab_size: int) -> Iterator[tuple[np.ndarray, ...]]:
-    """(source, decoder input, target), each (batch, tokens) int32, ``count`` times."""
+def batches(count: int, vocab_size: int) -> Iterator[tuple[np.ndarray, ...]]:
+    """(source, decoder input, target), each (BATCH, TOKENS) int32, ``count`` times."""
     rng = np.random.default_rng(0)
     for _ in range(count):
-        source, target = rng.integers(4, vocab_size, (2, batch, tokens), dtype=np.int32)
-        yield source, np.concatenate([np.full((batch, 1), START_ID, np.int32), target[:, :-1]], 1), target
+        source, target = rng.integers(4, vocab_size, (2, BATCH, TOKENS), dtype=np.int32)
+        yield source, np.concatenate([np.full((BATCH, 1), START_ID, np.int32), target[:, :-1]], 1), target
 
 
 class OurTraining:
@@ -66,9 +64,9 @@ class OurTraining:
         self.network = compile_network(build_network(config, tokenizer), "adam", 0.0, precision)
         self.network.optimizer.learning_rate = RATE
 
-    def steps(self, count: int, batch: int, tokens: int) -> float:
-        """The seconds of ``count`` steps, each on ``batch`` random pairs of ``tokens`` tokens."""
-        made = list(batches(count, batch, tokens, self.network.config.vocab_size))
+    def steps(self, count: int) -> float:
+        """The seconds of ``count`` steps."""
+        made = list(batches(count, self.network.config.vocab_size))
         started = time.perf_counter()
         for source, decoder_input, target in made:
             float(self.network.train_on_batch((source, decoder_input), target))
@@ -86,11 +84,11 @@ class TorchTraining:
         )
         self.autocast = torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16")
 
-    def steps(self, count: int, batch: int, tokens: int) -> float:
-        """The seconds of ``count`` steps, each on ``batch`` random pairs of ``tokens`` tokens."""
+    def steps(self, count: int) -> float:
+        """The seconds of ``count`` steps."""
         import torch
 
-        made = list(batches(count, batch, tokens, self.model.config.vocab_size))
+        made = list(batches(count, self.model.config.vocab_size))
         started = time.perf_counter()
         for source, decoder_input, target in made:
             ids = (torch.from_numpy(array).long() for array in (source, decoder_input, target))
@@ -119,28 +117,18 @@ def generated_pairs(corpus: str | None, pools: int) -> tuple[int, float]:
     return made, time.perf_counter() - started
 
 
-@dataclass(frozen=True)
-class Speed:
-    """The options of the measurement."""
-
-    rounds: int = knob(10)
-    steps: int = knob(3, "Of each, in each round.")
-    batch: int = knob(128)
-    tokens: int = knob(32)
-    dff: tuple[int, ...] = knob("512,1024", callback=whole_numbers)
-    pools: int = knob(2, "Pools of the error generator.")
-    corpus: str | None = knob(None, "Correct sentences, one a line or .jsonl.", type=click.Path(exists=True))
-
-
-@with_options_of(Speed)
 @click.command()
-def main(asked: Speed) -> None:
+@click.option("--rounds", default=10, show_default=True)
+@click.option("--steps", default=3, show_default=True, help="Of each, in each round.")
+@click.option("--dff", default="512,1024", show_default=True, callback=whole_numbers)
+@click.option("--pools", default=2, show_default=True, help="Pools of the error generator.")
+@click.option("--corpus", type=click.Path(exists=True), help="Correct sentences, one a line or .jsonl.")
+def main(rounds: int, steps: int, dff: list[int], pools: int, corpus: str | None) -> None:
     """Print pairs a second, medians."""
-    rounds, steps, batch, tokens = asked.rounds, asked.steps, asked.batch, asked.tokens
     click.echo(
-        f"{os.cpu_count()} processors, {rounds} rounds of {steps} steps, {batch} pairs of {tokens} tokens"
+        f"{os.cpu_count()} processors, {rounds} rounds of {steps} steps, {BATCH} pairs of {TOKENS} tokens"
     )
-    for width in asked.dff:
+    for width in dff:
         with ExitStack() as stack:
             workers = {
                 (name, precision): stack.enter_context(Worker(make, width, precision))
@@ -148,14 +136,14 @@ def main(asked: Speed) -> None:
                 for name, make in {"ours": OurTraining, "PyTorch": TorchTraining}.items()
             }
             for worker in workers.values():
-                worker.call("steps", 3, batch, tokens)  # warm up
+                worker.call("steps", 3)  # warm up
             seconds: dict[tuple[str, str], list[float]] = {engine: [] for engine in workers}
             for _ in range(rounds):
                 for engine, worker in workers.items():
-                    seconds[engine].append(worker.call("steps", steps, batch, tokens))
+                    seconds[engine].append(worker.call("steps", steps))
         click.echo(f"dff {width}, pairs a second")
         for engine, each in seconds.items():
-            click.echo(f"  {' '.join(engine):18}{steps * batch / statistics.median(each):5.0f}")
+            click.echo(f"  {' '.join(engine):18}{steps * BATCH / statistics.median(each):5.0f}")
         for ours, theirs in (("float32", "float32"), ("bfloat16", "bfloat16"), ("bfloat16", "float32")):
             rows = zip(seconds["ours", ours], seconds["PyTorch", theirs], strict=True)
             ratios = [their_seconds / our_seconds for our_seconds, their_seconds in rows]
@@ -163,7 +151,7 @@ def main(asked: Speed) -> None:
                 f"  ours {ours} / PyTorch {theirs}: {statistics.median(ratios):.2f}, "
                 f"from {min(ratios):.2f} to {max(ratios):.2f}"
             )
-    made, took = generated_pairs(asked.corpus, asked.pools)
+    made, took = generated_pairs(corpus, pools)
     click.echo(f"error generator alone, one process: {made / took:.0f} pairs a second ({made} pairs)")
 
 

@@ -25,8 +25,15 @@ def portable_rules() -> PortableRules:
         >>> portable_rules().marks["free"]
         '!,.?~…'
     """
-    of_text = "LEAST_JOINED LEAST_REPETITIONS LEAST_REPETITIONS_JOINED"
-    of_words = "MOST_NEW LEAST_ALIKE LEAST_ALIKE_JOINED"
+    numbers = {
+        tokenizer: "LEAST_JOINED LEAST_REPETITIONS LEAST_REPETITIONS_JOINED",
+        protected: "MOST_NEW LEAST_ALIKE LEAST_ALIKE_JOINED",
+        candidates: "LEAST_PROBABILITY MOST",
+        confidence: "DOUBT SPACES_COMMONER LETTERS_RARER FEW",
+        proposing: "PROBABILITY_OF_LOSS PROBABILITY_OF_LOST_BEGINNING OFFERED PARTICLE_CONFIDENCE "
+        "LEAST_COUNT_LONGER",
+        mending: "LEAST_OF_LONG LONG",
+    }
     norm = [(number, rule) for number, kind in enumerate(kinds().values()) for rule in kind.rules]
     return PortableRules(
         patterns={
@@ -48,26 +55,12 @@ def portable_rules() -> PortableRules:
             **{f"rule_{i}": rule.pattern for i, (_, rule) in enumerate(norm)},
         },
         numbers={
-            **{name: getattr(tokenizer, name) for name in of_text.split()},
-            **{name: getattr(protected, name) for name in of_words.split()},
-            "LEAST_PROBABILITY": candidates.LEAST_PROBABILITY,
-            "PROBABILITY_OF_LOSS": proposing.PROBABILITY_OF_LOSS,
-            "PROBABILITY_OF_LOST_BEGINNING": proposing.PROBABILITY_OF_LOST_BEGINNING,
-            "OFFERED": proposing.OFFERED,
-            "DOUBT": confidence.DOUBT,
-            "SPACES_COMMONER": confidence.SPACES_COMMONER,
-            "LETTERS_RARER": confidence.LETTERS_RARER,
-            "FEW": confidence.FEW,
-            "PARTICLE_CONFIDENCE": proposing.PARTICLE_CONFIDENCE,
+            **{name: getattr(module, name) for module, names in numbers.items() for name in names.split()},
             "KNOWN_CONFIDENCE": mending.CONFIDENCE,
             "LEAST_OF_KNOWN": mending.LEAST_PROBABILITY,
-            "LEAST_OF_LONG": mending.LEAST_OF_LONG,
-            "LONG": mending.LONG,
             "LONGEST_READ": readings.LONGEST,
-            "MOST": candidates.MOST,
             "BESIDE": BESIDE,
             "LEAST_COUNT_SHORT": proposing.LEAST_COUNT[keyboard.LEAST_SYLLABLES],
-            "LEAST_COUNT_LONGER": proposing.LEAST_COUNT_LONGER,
         },
         marks={
             "free": "".join(sorted(protected.FREE_PUNCTUATION)),

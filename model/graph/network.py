@@ -164,7 +164,11 @@ class GraphReading:
         (draft,) = drafts
         ids, last = pad([[START_ID, *draft[:-1]]]), self._last
         first = last.shared(ids) if last else 0
-        cache, found = self._decoded(ids[:, first:], self._cache(first))
+        cache = named("cache_", self._encoded)
+        if last and first:  # (B, L, H, tokens, D/H)
+            cache = {name: array[:, :, :, :first] for name, array in last.cache.items()}
+        found = self._decode({"ids": ids[:, first:], **named("memory_", self._encoded), **cache})
+        cache = {name.replace("next_", "cache_"): found.pop(name) for name in named("next_", found)}
         logits = found.pop("logits")
         if last and first:
             logits = np.concatenate([last.logits[:, :first], logits], axis=1)
@@ -173,21 +177,6 @@ class GraphReading:
             ids, logits, cache, named("encoder_", self._encoded), (*before, (first, found))
         )
         return self._last
-
-    def _decoded(self, ids: np.ndarray, cache: Arrays) -> tuple[Arrays, Arrays]:
-        """(the cache with ``ids``, everything else that the decoder found for them)."""
-        found = self._decode({"ids": ids, **named("memory_", self._encoded), **cache})
-        grown = {name.replace("next_", "cache_"): found.pop(name) for name in named("next_", found)}
-        return grown, found
-
-    def _cache(self, tokens: int) -> Arrays:
-        """The cache of the first ``tokens`` tokens of the last pass.
-
-        Keys and values are (B, L, H, tokens, D/H).
-        """
-        if self._last is None or tokens == 0:
-            return named("cache_", self._encoded)
-        return {name: array[:, :, :, :tokens] for name, array in self._last.cache.items()}
 
 
 def named(prefix: str, arrays: Arrays) -> Arrays:

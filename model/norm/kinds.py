@@ -250,9 +250,9 @@ class Rule:
         return [max(_REFERENCE.sub(r"\\", each).split("\\"), key=len) for each in self.wrong]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
-    """One kind of misspelling."""
+    """One kind of misspelling; equal to itself alone."""
 
     name: str
     article: str  # or another source
@@ -288,25 +288,20 @@ def rows_from(character: str) -> dict[str, list[Misspelling]]:
     """
     found: dict[str, list[Misspelling]] = {}
     entries = _by_beginning().get(character, ())
-    for row in dict.fromkeys(row for name, entry in entries for row in _kept_rows(name, entry)):
+    for row in dict.fromkeys(row for entry in entries for row in _rows(*entry)):
         if row.wrong[0] == character:
             found.setdefault(row.wrong[:2], []).append(row)
     return found
 
 
 @cache
-def _kept_rows(name: str, entry: Entry) -> list[Misspelling]:
-    return _rows(kinds()[name], entry)
-
-
-@cache
-def _by_beginning() -> dict[str, list[tuple[str, Entry]]]:
+def _by_beginning() -> dict[str, list[tuple[Kind, Entry]]]:
     """(kind, entry) by the first characters that the wrong spellings of its rows may have."""
-    found: dict[str, list[tuple[str, Entry]]] = {}
+    found: dict[str, list[tuple[Kind, Entry]]] = {}
     for kind in kinds().values():
         for entry in kind.entries:
             for beginning in _first_characters(kind, entry):
-                found.setdefault(beginning, []).append((kind.name, entry))
+                found.setdefault(beginning, []).append((kind, entry))
     return found
 
 
@@ -400,6 +395,7 @@ def _entry(name: str, text: str, word_class: str) -> Entry:
     return Entry(word_class, beside, spellings[0], tuple(spellings[1:]), boundary, text[0] == "*")
 
 
+@cache  # a form is asked for at several first characters
 def _rows(kind: Kind, entry: Entry) -> list[Misspelling]:
     if entry.is_predicate:
         return _rows_of_predicate(kind, entry)

@@ -151,15 +151,13 @@ class Rate:
 
     def admits(self, address: str) -> bool:
         """Whether the address may ask once more; counts the request if it may."""
-        now, times = time.monotonic(), self._times.setdefault(address, deque())
+        now, times = time.monotonic(), self._times.setdefault(address, deque(maxlen=self._most))
         self._times.move_to_end(address)
         while len(self._times) > MOST_CLIENTS:
             self._times.popitem(last=False)
-        while times and times[0] < now - 60:
-            times.popleft()
-        if len(times) >= self._most:
+        if len(times) == self._most and times[0] >= now - 60:
             return False
-        times.append(now)
+        times.append(now)  # the first one falls out of a full queue
         return True
 
 

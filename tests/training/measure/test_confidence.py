@@ -106,10 +106,10 @@ def test_every_practice_is_fitted_on_alike_and_some_of_it_without_the_mistake():
         "어머니께서 김치를 담그셨습니다.",
     ]
     pairs = [NoisyPair(text, text, "clean", ()) for text in sentences * 40]
-    made = practised_pairs(pairs, 600)
+    made = practised_pairs(pairs, 20 * len(PRACTICES))
     names = Counter(pair.family for pair in made)
     practised = len(made) - names["clean"]
-    assert set(names) == {*PRACTICES, "clean"} and names["norm"] == names["notes"] == 600 / len(PRACTICES)
+    assert set(names) == {*PRACTICES, "clean"} and names["norm"] == names["notes"] == 20
     assert names["clean"] == -(-practised // 3)
     assert all(pair.wrong == pair.right for pair in made[practised:])
     assert any(pair.wrong != pair.right for pair in made[:practised])

@@ -82,18 +82,6 @@ def test_failures_of_one_family(run, pairs_file):
     assert "'typing'; there are clean, given" in unknown.stderr
 
 
-def test_json_on_standard_output_stands_alone(run, pairs_file):
-    result = run(pairs_file, "--json", "-", table={"감배": "담배"})
-    document = json.loads(result.stdout)
-    assert document["file"] == "pairs.csv"
-    assert (document["model"], document["fingerprint"]) == ("fake", "0f0f")
-    assert (document["seed"], document["mix"], document["skipped_rows"]) == (0, None, 1)
-    assert document["total"]["exact"] == 2
-    assert document["families"]["given"]["f0.5"] == pytest.approx(5 / 7)  # 1 right, 0 wrong, 2 missed
-    assert document["families"]["clean"]["recall"] is None
-    assert "exact match" in result.stderr
-
-
 def test_json_file_of_generated_errors(run, sentences_file, tmp_path):
     out = tmp_path / "report.json"
     result = run(sentences_file, "--json", out, "--limit", 30, "--seed", 7, "--rules", "--show", 2)

@@ -2,22 +2,16 @@
 
 import csv
 import json
-from functools import partial
 
 import pytest
 from click.testing import CliRunner
 
 import training.measure.natural
-from model.correction.counts import Words
-from tests.replacing import Replacer, corrected
+from tests.replacing import Replacer
 from training.__main__ import main
 from training.documents.render import content
 from training.documents.tables import Sources
-from training.measure.metrics import Outcome
 from training.measure.natural import (
-    kind_of_change,
-    measure_natural,
-    read_passages,
     read_verdicts,
 )
 
@@ -48,30 +42,6 @@ def files(tmp_path):
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return tmp_path / "real_pairs.jsonl", tmp_path / "unseen.jsonl"
-
-
-kind_of = partial(kind_of_change, words=Words({"진안": 2}))
-
-
-def answers(passages):
-    return [
-        Outcome(each, corrected(each.wrong, ANSWERS.get(each.wrong, each.wrong), 0.9, 0.8))
-        for each in passages
-    ]
-
-
-def test_mends_and_harm_are_counted_by_kind_and_register(files):
-    real, unseen = files
-    passages = read_passages(real, ["test"]) + read_passages(unseen)
-    numbers = measure_natural(answers(passages), kind_of)
-    assert numbers["sentences"] == 5 and numbers["words"] == 12 and numbers["mistaken_words"] == 3
-    mended = {kind: (each["mistakes"], each["mended"]) for kind, each in numbers["mends"].items()}
-    assert mended == {"all": (2, 1), "jamo": (1, 0), "space": (1, 1)}
-    changed = {name: (each["right_words"], each["changed"]) for name, each in numbers["registers"].items()}
-    assert changed == {"all": (9, 2), "poems": (4, 0), "games": (1, 1), "lessons": (1, 0), "news": (3, 1)}
-    assert numbers["registers"]["poems"]["mended_95"] == [None, None]
-    assert numbers["changed_by_kind"] == {"unknown word": 1, "known word": 1}
-    assert numbers["reliability"]["changes"] == 4
 
 
 def test_the_commands_measure_list_and_keep_verdicts(files, tmp_path, monkeypatch):

@@ -98,9 +98,8 @@ class Classrooms(AnyClassrooms):
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock, self._lock = clock, Lock()
         self._wrong: deque[float] = deque(maxlen=MOST_WRONG)  # times of the last codes that no classroom has
-        self._rooms: OrderedDict[str, tuple[float, Classroom]] = (
-            OrderedDict()
-        )  # time of opening; oldest first
+        # By their codes, with the time of opening; the oldest first.
+        self._rooms: OrderedDict[str, tuple[float, Classroom]] = OrderedDict()
 
     def open(self) -> tuple[str, str]:
         with self._lock:

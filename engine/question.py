@@ -22,9 +22,8 @@ from model.trace.interventions import Head
 P = ParamSpec("P")
 R = TypeVar("R")
 ChangeSpan = tuple[int, int]  # source_start and source_end of a change, counted in tokens of its trace
-Means = tuple[
-    tuple[str, tuple[Any, ...]], ...
-]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
+# (kind of attention, (L, H, D/H) numbers as nested tuples), …
+Means = tuple[tuple[str, tuple[Any, ...]], ...]
 HeadSets = tuple[tuple[Head, ...], ...]
 
 

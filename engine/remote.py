@@ -42,9 +42,8 @@ from engine.records import (
 )
 from model.stored.folder import ModelFolderError, model_name
 
-CLASSROOM_CALL = json.dumps(["", None, "", CLASSROOMS])[:-1].encode(
-    "ascii"
-)  # how a call of the classrooms begins
+# How a call of the classrooms begins.
+CLASSROOM_CALL = json.dumps(["", None, "", CLASSROOMS])[:-1].encode("ascii")
 _TREE = "tree"  # the name of the JSON in the archive; arrays are named by numbers
 
 
@@ -315,9 +314,8 @@ class RemoteLink:
         self.problem = EngineDiedError(f"no engine answers at {self._address}")
 
     def _exchange(self, body: bytes, deadline: float) -> tuple[int, bytes]:
-        with suppress(
-            IndexError, ConnectionError
-        ):  # the other side closes connections that are idle for long
+        # The other side closes connections that are idle for long.
+        with suppress(IndexError, ConnectionError):
             return self._send(self._idle.pop(), body, deadline)
         return self._send(self._make(self._address), body, deadline)
 

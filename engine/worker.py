@@ -153,9 +153,8 @@ class ModelCache:
     def __init__(self, room: int, questions: int, ahead: bool = True):
         self._room, self._questions, self._ahead = room, questions, ahead
         self._queues: OrderedDict[ModelKey, Future[QuestionQueue]] = OrderedDict()
-        self._failed: dict[
-            ModelKey, tuple[float, Future[QuestionQueue]]
-        ] = {}  # when (monotonic), and the load
+        # When (monotonic), and the load.
+        self._failed: dict[ModelKey, tuple[float, Future[QuestionQueue]]] = {}
         self._progress: dict[ModelKey, Progress] = {}
         self._changed = Condition()
         self._one_at_a_time = Lock()
@@ -295,9 +294,8 @@ def main() -> None:
     sys.path.append(os.getcwd())  # the place of a user's own model
     orders = json.loads(sys.stdin.readline())
     address = orders["address"]
-    listener = Listener(
-        address if isinstance(address, str) else tuple(address), backlog=128
-    )  # JSON has no tuples
+    # JSON has no tuples.
+    listener = Listener(address if isinstance(address, str) else tuple(address), backlog=128)
     secret = bytes.fromhex(orders["secret"])
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # TensorFlow warns of functions that are traced for several models in turn, which is intended here.

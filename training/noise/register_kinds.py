@@ -27,9 +27,8 @@ def _bullet(words: Pieces) -> list[str]:
 def _numbered(words: Pieces) -> list[str]:
     """``1) 물 끓이기``"""
     number = str(words.rng.randint(1, 12))
-    mark = (
-        words.listed("circled") + " " if words.rng.random() < 0.25 else words.listed("numbers").format(number)
-    )
+    is_circled = words.rng.random() < 0.25
+    mark = words.listed("circled") + " " if is_circled else words.listed("numbers").format(number)
     return [mark, Prose(words.phrase())]
 
 
@@ -135,12 +134,8 @@ def _price(words: Pieces) -> str:
 
 def _when(words: Pieces) -> str:
     rng = words.rng
-    month, day, hour, minute = (
-        rng.randint(1, 12),
-        rng.randint(1, 28),
-        rng.randint(0, 23),
-        rng.choice((0, 10, 15, 30, 45)),
-    )
+    month, day = rng.randint(1, 12), rng.randint(1, 28)
+    hour, minute = rng.randint(0, 23), rng.choice((0, 10, 15, 30, 45))
     date = words.one(f"{month}/{day}", f"{month}.{day}.", f"{month}월 {day}일", f"2026-{month:02}-{day:02}")
     date += f"({words.listed('weekdays')})" if rng.random() < 0.5 else ""
     time = words.one(
@@ -186,13 +181,7 @@ def _time_stamped(words: Pieces) -> list[str]:
     """``[지영] [오후 3:12] 나 먼저 갈게``"""
     name, half = words.name(), words.one("오전", "오후")
     time = f"{words.rng.randint(1, 12)}:{words.rng.randint(0, 59):02}"
-    stamp = words.one(
-        f"[{name}] [{half} {time}] ",
-        f"{half} {time} {name}: ",
-        f"[{time}] {name}: ",
-        f"{time} ",
-        f"{name} ({half} {time}) ",
-    )
+    stamp = words.listed("stamps").format(name=name, half=half, time=time)
     return [stamp, Prose(_unmarked(words))]
 
 
@@ -216,11 +205,9 @@ def _hashtags(words: Pieces) -> list[str]:
 def _bare(words: Pieces) -> list[str]:
     """A sentence without its full stop, or two in a row: ``나 왔어 어디야``."""
     first = Prose(_unmarked(words))
-    return (
-        [first, words.one(" ", " / ", "~ ", ", "), Prose(words.phrase(3))]
-        if words.rng.random() < 0.4
-        else [first]
-    )
+    if words.rng.random() >= 0.4:
+        return [first]
+    return [first, words.one(" ", " / ", "~ ", ", "), Prose(words.phrase(3))]
 
 
 def _aside(words: Pieces) -> list[str]:
@@ -316,10 +303,7 @@ def _statement(words: Pieces) -> list[str]:
 def _assignment(words: Pieces) -> list[str]:
     """``이름 = "민수"``, ``이름목록.append('민수')``"""
     name, value = _squashed(words.noun()), words.one(words.name(), _squashed(words.phrase(2)))
-    form = words.one(
-        '%s = "%s"', "%s = '%s'", "%s.append('%s')", "%s['%s'] += 1", '%s("%s")', "%s.%s = 0", "${%s} %s"
-    )
-    before, middle, after = form.split("%s")
+    before, middle, after = words.listed("assignments").split("…")
     return _in_prose(words, [before, Verbatim(name), middle, Verbatim(value), after])
 
 
@@ -353,9 +337,7 @@ def file_name(words: Pieces) -> list[str]:
 
 def _password(words: Pieces) -> list[str]:
     """``비밀번호는 안녕하세요123!``"""
-    label = words.one(
-        "비밀번호: ", "비번: ", "아이디: ", "ID: ", "PW: ", "암호는 ", "비밀번호는 ", "와이파이 비번 ", ""
-    )
+    label = words.listed("labels")
     word, figures = _squashed(words.phrase(2)), str(words.rng.randint(1, 9999))
     forms = ("{w}{f}!", "{w}_{f}", "{w}@{f}", "{w}!@#{f}", "{w}{f}#")
     form = words.one(*forms, *(("{w}{f}", "{f}{w}", "{w}.{f}") if label else ()))

@@ -152,32 +152,6 @@ def test_no_button_is_written_over_the_number_of_a_head(look, path, shown, width
 
 
 @pytest.mark.parametrize(
-    "path",
-    [
-        PLAIN.format("place"),
-        "masks?lang=en",
-        "calculation?lang=en",
-        f"{LABORATORY}twins",
-        f"{LABORATORY}without",
-    ],
-)
-def test_no_words_lie_under_the_toolbar_on_a_phone(look, path):
-    covered = look(path, PHONE).evaluate(
-        """() => [...document.querySelectorAll(".js-plotly-plot")].flatMap(figure => {
-          const bar = figure.querySelector(".modebar-container .modebar").getBoundingClientRect();
-          return [...figure.querySelectorAll(".xtick text, .xtitle, .x2title, .legendtext, .annotation-text")]
-            .filter(word => {
-              const box = word.getBoundingClientRect();
-              return box.width && box.top < bar.bottom && box.right > bar.left &&
-                box.left < bar.right && box.bottom > bar.top;
-            })
-            .map(word => word.textContent);
-        })"""
-    )
-    assert covered == []
-
-
-@pytest.mark.parametrize(
     ("path", "size", "name", "labels"),
     [
         (f"{LABORATORY}without", PHONE, "without_mosaic", ".cbfills"),

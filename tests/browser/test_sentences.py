@@ -10,11 +10,13 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.boxes import box, boxes, overlapping
 from tests.browser.visit import (
+    BROKEN_WORDS,
     changed_words,
     expect_settings,
     figure,
     settle,
     toggle,
+    wait_for,
     wait_until,
 )
 from viz.browser.texts import LANGUAGES
@@ -97,6 +99,22 @@ def test_what_opens_on_a_turned_phone_has_the_height_of_the_window(open_page):
         assert cut <= 1 or box(page, body).height > 0.9 * 390, opened
         # A page that is being drawn may miss the first press.
         wait_until(page, lambda: page.keyboard.press("Escape") or body.count(), 0)
+
+
+PREDICTED = "?view=predict&edit=1&marks=2&revealed=1"
+
+
+@pytest.mark.parametrize(
+    "path", [PREDICTED, "laboratory?experiment=receipts", "classroom", "heads", "masks", "growing"]
+)
+def test_no_korean_word_is_broken_on_a_phone(look_at, path):
+    page = look_at(path, width=390, height=844)
+    for fold in page.get_by_test_id("stExpander").locator("summary").all():
+        fold.click()
+        settle(page)
+    texts = page.locator("h1, h2, h3, p, li, th, td, label, button, span, strong")
+    wait_for(page, texts.count, lambda count: count > 20)
+    assert texts.evaluate_all(BROKEN_WORDS) == []
 
 
 PARTS = "pages tools theme_change live_text correction tabs map told picture overview"

@@ -47,9 +47,3 @@ def test_its_code_runs(page, tmp_path, monkeypatch):
 def test_both_languages_have_the_same_code(page):
     korean, english = ([code_of(block) for block in blocks(f"{page}{end}.md")] for end in ("", ".en"))
     assert korean == english and korean
-
-
-def test_the_first_page_needs_ten_lines_and_leads_to_the_others():
-    text = (DOCS / "researchers.en.md").read_text("utf-8")
-    assert all(len(block.split("\n")) <= 12 for block in blocks("researchers.en.md"))
-    assert all(f"({page}.en.md)" in text for page in [*PAGES[1:], "own-hugging-face", "own-questions"])

@@ -17,6 +17,7 @@ import json
 import os
 import random
 import time
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -37,17 +38,7 @@ from training.measure.sets import TOGETHER
 from training.options import knob, with_options_of
 
 # Parts of the names of sources, by register. A source of another name has the register of its rows.
-REGISTERS = {
-    "lessons": ("elixirschool", "DjangoGirls", "cs231n", "learnGitBranching", "tdcourse"),
-    "documentation": ("flutter-ko",),
-    "study notes": ("tech-interview", "Interview_Question"),
-    "guides": ("opensource.guide", "http2-explained", "sktelecom"),
-    "games": ("t-engine4", "renpy"),
-    "app and tool texts": ("joplin", "git-po"),
-    "news": (":news",),
-    "school books": (":jhe",),
-    "news, encyclopaedia, blogs": ("UD_Korean-GSD",),
-}
+REGISTERS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("registers.toml").read_text("utf-8"))
 THRESHOLDS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 VERDICTS_FILE = Path(__file__).parent / "verdicts.csv"
 # A right text was made wrong; a fault was mended; both spellings are permitted.

@@ -12,6 +12,7 @@ from functools import lru_cache
 from os.path import commonprefix
 
 from model.correction.counts import find_words
+from training.noise import words_of
 
 FAMILIES = ("pronunciation", "typing", "native", "spacing")
 
@@ -113,15 +114,7 @@ def changed_cells(right: str, wrong: str) -> tuple[int, list[str]]:
 # A word that is met a hundred times as often is mistyped a fifth as often. Chosen, not fitted.
 _EXPONENT = 0.35
 # Particles, the longest first; without them 사과를 and 사과는 count as the same word.
-_PARTICLES = tuple(
-    sorted(
-        "은 는 이 가 을 를 에 의 도 로 으로 만 과 와 에서 에게 까지 부터 처럼 보다 이나 에는 에도 "
-        "에서는 으로는 이라는 "
-        "라는 이라고 입니다 이다 들 들은 들이 들을 들의".split(),
-        key=len,
-        reverse=True,
-    )
-)
+_PARTICLES = tuple(sorted(words_of("draft")["particles"], key=len, reverse=True))
 _SHORTEST_STEM = 2  # syllables that are left of a word without its particle
 
 

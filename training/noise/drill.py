@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from model.norm.kinds import Misspelling
-from training.noise import read_lines
+from training.noise import read_lines, words_of
 from training.noise.draft import Draft, Edit, ErrorRule, edits_of
 from training.noise.native import MistakeSite, native_sites, table
 from training.noise.spacing import COMMON_RULES, PATTERNS, SPACING_RULES, misspace_at
@@ -131,15 +131,7 @@ def _around(text: str, site: MistakeSite, rng: random.Random) -> str:
 SpacePlaces = Callable[[str], list[int]]
 
 _WORD = re.compile("(?<![가-힣])[가-힣]+(?= [가-힣])")
-# The particle at the end of a word gives the kind of the space behind it.
-_BY_PARTICLE = {
-    "object": ("을", "를"),
-    "subject": ("이", "가", "께서"),
-    "topic": ("은", "는", "도"),
-    "place": ("에", "에서", "에게", "한테", "께", "에는", "에서는"),
-    "manner": ("으로", "로", "처럼", "보다", "만큼", "부터", "까지", "와", "과"),
-    "genitive": ("의",),
-}
+_BY_PARTICLE = words_of("drill")
 _PARTICLE_OF = {form: kind for kind, forms in _BY_PARTICLE.items() for form in forms}
 
 

@@ -23,12 +23,8 @@ from training.noise.register_kinds import CHAT, CODE, LISTS, MARKS, Register
 Misspell = Callable[[str, random.Random], str]
 
 # Each group with its share of the notes.
-GROUPS: tuple[tuple[tuple[Register, ...], float], ...] = (
-    (LISTS, 0.35),
-    (CHAT, 0.3),
-    (MARKS, 0.2),
-    (CODE, 0.15),
-)
+GROUPS: tuple[tuple[tuple[Register, ...], float], ...]
+GROUPS = ((LISTS, 0.35), (CHAT, 0.3), (MARKS, 0.2), (CODE, 0.15))
 LONGEST_NOTE = 100  # characters, before anything is misspelt
 ATTEMPTS = 4  # draws of a note until it is short enough, and of its mistakes until one is made
 LISTED = 0.1  # the share of the other groups' notes that get a bullet

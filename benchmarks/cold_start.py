@@ -1,6 +1,8 @@
-"""Seconds from the server's first answer to the first example's picture in a browser, and to the answer to a
-sentence that is typed as soon as the page has a text area; and, of a server whose first visitor opens
-the laboratory, to all pictures of its first experiment.
+"""Cold start of the app in a browser: seconds to the first picture, the first correction, the laboratory.
+
+All are counted from the server's first answer: to the first example's picture; to the answer to a sentence
+that is typed as soon as the page has a text area; and, of a server whose first visitor opens the laboratory,
+to all pictures of its first experiment.
 
     python benchmarks/cold_start.py [--runs 3]
 

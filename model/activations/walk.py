@@ -1,7 +1,7 @@
 """``ActivationWalk``: a forward pass in NumPy that caches or patches activations by name.
 
-It computes what ``model/network/networks.py`` computes in Keras (Vaswani et al. 2017). Everything that a pass
-shall change is a mapping ``{activation name: value or function}``, an argument of that pass alone; nothing is
+It computes what ``model/network/networks.py`` computes in Keras (Vaswani et al. 2017). The replacements
+of a pass are a mapping ``{activation name: value or function}``, an argument of that pass alone; nothing is
 stored in the network::
 
     encoder.embedding                     (Q, D)    token embeddings times sqrt(D), without positions
@@ -13,18 +13,20 @@ stored in the network::
     decoder.2.cross.head.1                (Q, D/H)  weights times values of head 1, not yet projected
     decoder.2.cross.output                (Q, D)    the sum that an attention adds to the residual stream
     decoder.2.mlp                         (Q, D)    the sum that a feed-forward network adds
-    decoder.2.mlp.kernel                  (F, D)    its output matrix, F wide: a function of the input (Q, F)
-                                                    of the matrix returns an addition (Q, D) to its product
+    decoder.2.mlp.kernel                  (F, D)    its output matrix: a function gets the matrix's input
+                                                    (Q, F) and returns (Q, D), which is added to the product
 
 An array is written in the place of the activation, a function gets the activation and returns another, and
-``At`` replaces some positions; ``COMPUTED`` spares one pass a replacement that all have in common. Layers and
-heads count from 0. To read activations, ask for the stacked arrays of ``model.trace.interventions``. The idea
-is that of TransformerLens (Nanda & Bloom 2022), without hooks that outlive a pass.
+``At`` replaces some positions; ``COMPUTED`` exempts one pass from a replacement that all have in common.
+Layers and heads count from 0. To read activations, ask for the stacked arrays of
+``model.trace.interventions``. The idea is that of TransformerLens (Nanda & Bloom 2022), without hooks that
+outlive a pass.
 
-Rows that ask about one sentence equal row 0 up to the layer of their first replacement, so they join the
-batch only there.
+Where several rows share one source and target, row 0 of their batch is the pass without replacements of its
+own. Up to the layer of its first replacement each other row equals row 0, so it joins the batch only there.
 
-B rows, S source and T target tokens, Q query and K key positions, L layers, H heads, D d_model, V vocabulary.
+B rows, S source and T target tokens, Q query and K key positions, L layers, H heads, D d_model,
+F feed-forward width, V vocabulary.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -53,7 +55,7 @@ from model.activations.sublayers import Sublayers
 from model.trace.interventions import ATTENTIONS, SUBLAYERS, Found, Patches, tap
 
 THREADS = 2  # batches at once: NumPy releases the interpreter lock while it computes
-BATCH, FEWEST = 96, 8  # rows of a batch about one sentence, and about sentences of their own
+BATCH, FEWEST = 96, 8  # rows of a batch: at most where all share one sentence, at least where they do not
 
 
 # The encoder's output (B, S, D), and (B, S), True where no query may attend; None if that is nowhere.
@@ -208,7 +210,7 @@ class _OneCore:
 
     def __init__(self) -> None:
         self._lock, self._running = Lock(), 0
-        self._controller: ThreadpoolController | None = None  # it looks for the loaded libraries
+        self._controller: ThreadpoolController | None = None  # made once: it searches for the loaded BLAS
         self._restore: Callable[[], None] = lambda: None
 
     @contextmanager
@@ -232,7 +234,7 @@ ONE_CORE = _OneCore()
 
 
 def _start(name: str, layers: Mapping[str, int]) -> float:
-    """The layer in which a pass first differs that replaces this activation.
+    """The first layer in which a pass that replaces this activation differs from row 0.
 
     Decoder layers count after those of the encoder.
     """
@@ -243,7 +245,7 @@ def _start(name: str, layers: Mapping[str, int]) -> float:
 
 @dataclass
 class _Side:
-    """The rows of a batch on their way through the encoder or the decoder.
+    """The pass of a batch through the encoder or the decoder.
 
     ``hidden``: by kind of attention (B, K), True at keys to which no query of a row may attend. ``memory``:
     (B, S, D), for the decoder.
@@ -306,7 +308,7 @@ class _Side:
         hidden = None if hidden is None else hidden[: len(asking)]
         parts = dict(zip(INSIDE_ATTENTION, network.projected(kind, layer, asking, read), strict=False))
         for part, array in parts.items():
-            if tap(kind, part) in found.names:  # as they were projected
+            if tap(kind, part) in found.names:  # before it is replaced
                 found.add(kind, **{part: array.copy()})
             batch.put(f"{name}.{part}", array)
         weights = network.weights(kind, parts["query"], parts["key"], hidden=hidden)
@@ -320,7 +322,7 @@ class _Side:
         return network.join(kind, layer, heads)
 
     def _edit(self, layer: int, entered: np.ndarray, output: np.ndarray) -> None:
-        """Add to ``output`` (B, Q, D) what edited output matrices add to it, in place."""
+        """Add the products of edits of the output matrix to ``output`` (B, Q, D), in place."""
         edits = self.batch.functions(kernel_name(self.side, layer), len(output))
         for row, added in edits:
             output[row] += added(self.network.feed_forward_keys(self.side, layer, entered[row]))

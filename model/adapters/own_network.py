@@ -1,5 +1,8 @@
 """``OwnNetwork``: a Keras, PyTorch or Hugging Face network as input of ``model.analysis``.
 
+``Vocabulary`` is the tokenizer of a Keras network. ``InRowsOfTrace`` is a decoder-only network for questions
+about all rows of a trace.
+
 S source tokens, T target tokens, the end mark last.
 """
 
@@ -179,7 +182,7 @@ class RewritingNetwork:
 
 
 class OwnNetwork(RewritingNetwork, Intervening):
-    """The result of ``laboratory_of``.
+    """A network of another library that takes interventions: the result of ``laboratory_of``.
 
     Args:
         missing: the reason why it has no residual stream; None with one.

@@ -1,4 +1,6 @@
-"""Traces of Hugging Face text models: encoder-decoders, encoders, decoder-only models.
+"""Attention traces of Hugging Face text models, and their tokenizers as ``own_passes.Texts``.
+
+The models are encoder-decoders, encoders and decoder-only ones.
 
 B is 1 here; L layers, H heads, S source tokens, T target tokens, N tokens of one sequence, V vocabulary.
 """

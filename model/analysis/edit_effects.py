@@ -1,4 +1,6 @@
-"""Effects of an edit of a network: on its pairs, on the same mistakes elsewhere, and on other sentences.
+"""Effects of a model edit on its pairs, on the same mistakes elsewhere, and on other sentences.
+
+Compare efficacy, generalization and specificity in ROME (Meng et al. 2022).
 
 Each sentence is read once without the edit. Under an edit only those are decoded again in which another token
 becomes the most probable one.

@@ -88,7 +88,7 @@ def _in_keras(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int = 1)
 
 
 class Intervening:
-    """The part of ``Corrector`` that ``answers.Intervenes`` describes.
+    """Logit differences, texts and attention under interventions: the methods of ``answers.Intervenes``.
 
     Its methods raise ValueError for a network that takes no interventions, for an intervention that it does
     not have, and for a source that is longer than it can read.
@@ -232,7 +232,7 @@ class Corrector(Mending, Intervening):
         )
 
     def with_words(self, words: Iterable[str]) -> "Corrector":
-        """The same model for a person whose words are left alone, with the particles behind them.
+        """The same model, which leaves a person's words alone, also with particles behind them.
 
         ``*`` in a word is any letters. Raises ValueError for words that ``protected.own_words`` refuses.
 
@@ -262,8 +262,10 @@ class Corrector(Mending, Intervening):
         ]
 
     def stretches(self, texts: Sequence[str]) -> list[list[tuple[int, str, tuple[Stretch, ...]]]]:
-        """For each text the parts that the network read by themselves, mostly its sentences: where one
-        begins, the part, and the stretches that have alternatives.
+        """The stretches with alternatives, by the parts of each text that the network read, mostly sentences.
+
+        Returns:
+            for each text a list of (start of a part, the part, its stretches).
 
         Raises TypeError for a single text.
         """
@@ -387,7 +389,7 @@ class Corrector(Mending, Intervening):
         return self._network.embeddings(self.tokenizer.encode_source(text))
 
     def output_weights(self) -> OutputWeights:
-        """The unembedding: with ``taps`` it gives the addition of each part of a pass to each logit.
+        """The unembedding: with ``taps`` it gives the direct logit attribution of each part of a pass.
 
         Raises ValueError for a network without a residual stream.
         """
@@ -437,8 +439,9 @@ class GrowingNetwork:
         self._one_at_a_time = Lock()
 
     def answers(self, text: str) -> tuple[Grown, ...]:
-        """The first sentence of ``text`` as each snapshot corrects it, youngest first; none for a text
-        without a sentence or it is too long.
+        """The first sentence of ``text`` as each snapshot corrects it, by training steps, fewest first.
+
+        Empty if the text has no sentence, or its first one is too long.
         """
         with self._one_at_a_time:
             found = [_answer(step, corrector, text) for step, corrector in self._snapshots]
@@ -497,7 +500,8 @@ def growing_network(folder: Path) -> GrowingNetwork:
 
 @lru_cache(maxsize=1)
 def _kept_network(folder: Path, snapshots: tuple[tuple[str, int], ...]) -> GrowingNetwork:
-    """``snapshots``, the names and times of the files, is not used: as a part of the key it drops a network
-    whose files have changed.
+    """The network of a folder, cached by ``snapshots``: the names and times of its files.
+
+    They are part of the cache key alone, so that a network is loaded again when its files change.
     """
     return GrowingNetwork(folder)

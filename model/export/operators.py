@@ -1,6 +1,6 @@
-"""Writer of an ONNX graph, one operator after the other.
+"""``GraphWriter``: builds an ONNX graph operator by operator.
 
-It needs ``onnx``; answering from a graph does not.
+It needs the package ``onnx``; answering from a graph does not.
 
 B batch, T tokens, K key positions, D width.
 """

@@ -1,4 +1,4 @@
-"""Rows of a file of texts, problems of a row or a file, and cells without formulas."""
+"""``TableRow`` and ``TableError`` of a file of texts; ``without_formula`` against CSV injection."""
 
 import re
 from collections.abc import Iterator

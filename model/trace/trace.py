@@ -82,7 +82,7 @@ BESIDE += tuple(
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionTrace:
-    """Everything a picture of one pass needs, and nothing that needs the network's library.
+    """The attention, tokens and probabilities of one pass as NumPy arrays, without the network's library.
 
     The pass may be an encoder-decoder's, an encoder's alone (no target) or a decoder's alone (no source).
     ``kinds`` names the kinds of attention of the trace; each has its own number of layers and heads

@@ -1,4 +1,4 @@
-"""Every view of one sentence, in both languages: its numbers are those of the trace."""
+"""Views of one sentence: their numbers are those of the trace. And a typed cell of the calculation page."""
 
 from urllib.parse import urlencode
 

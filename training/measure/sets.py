@@ -1,4 +1,4 @@
-"""Development sets: commands that generate them, and that count mended and harmed rows.
+"""Commands ``sets``, ``pairs`` and ``development``: generate development data, count mended and harmed rows.
 
 ``python -m training sets`` makes sets that each ask one question, of sentences that no training has seen.
 everyday and general: the usual errors in talk, and in newspapers and speeches. rare: slips in a sentence's

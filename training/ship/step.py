@@ -1,4 +1,4 @@
-"""``Step`` of the release pipeline: its inputs, its outputs and its commands."""
+"""``Step`` of the release pipeline: inputs, outputs and commands; ``Journal``: the steps that are done."""
 
 import ast
 import hashlib

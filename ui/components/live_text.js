@@ -1,5 +1,4 @@
-// The text area: sends its text after a short pause in typing, and lets the network read it halfway through
-// the pause.
+// Text area: sends its text after a pause in typing; halfway through, the network may read it already.
 const PAUSE = 200; // milliseconds without typing after which the text is sent
 const AHEAD = 100; // milliseconds without typing after which the network may read the text already (ahead.js)
 const PATIENCE = 3000; // milliseconds without an answer after which the area says that it waits

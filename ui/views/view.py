@@ -1,7 +1,4 @@
-"""``View``: declaration of a view: its needs, settings, drawing, file names, and links.
-
-The links are buttons that lead from one view to another.
-"""
+"""``View``: base class of the views of one sentence; their needs, file names, and buttons between them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -29,6 +26,7 @@ from viz.labels import plain_text, visible_token
 
 _RESIDUAL = "lacks_residual"
 
+# Returns the key of the text about a missing part of the network or the sentence; None: nothing is missing.
 Need = Callable[[SentenceState], str | None]
 
 
@@ -52,8 +50,10 @@ def needs_changes(state: SentenceState) -> str | None:
 
 
 def needs_answer(question: Question, text: str) -> Need:
-    """Needs a network that answers this question of the engine; ``text`` is the key of the text that says it
-    does not."""
+    """Needs a network that answers this question of the engine.
+
+    ``text``: the key of the text for a network that does not.
+    """
     return lambda state: None if state.can(question) else text
 
 
@@ -93,7 +93,7 @@ def file_name(state: SentenceState, what: str = "attention") -> str:
 
 
 def picture_title(state: SentenceState) -> str:
-    """The same for people, escaped for a figure."""
+    """The title of a saved picture: the sentence and its map, escaped for Plotly."""
     return plain_text(f"{state.sentence.text} · {map_label(state)}")
 
 
@@ -111,7 +111,7 @@ DECLARED: list[type["View"]] = []
 
 
 class View:
-    """A way to look at one sentence. A subclass declares it, an instance shows one sentence state.
+    """A way to show one sentence. A subclass declares it, an instance shows one sentence state.
 
     ``reading`` is the sentence above the picture, computed from what it shows. Below it stand the controls of
     ``choices`` and the figures that are ``opened``, always at the same place. ``notes`` follow, ``explain``
@@ -133,7 +133,7 @@ class View:
     saved_as: ClassVar[Mapping[str, str]] = MappingProxyType({})  # figures whose files have another name
     has_map: ClassVar[bool] = True  # whether it depends on kind, layer and head
     one_head: ClassVar["staticmethod[[SentenceState], Head] | None"] = None  # the head in place of a mean
-    draws_all: ClassVar[bool] = False  # whether it draws a mean as the heads that it is the mean of
+    draws_all: ClassVar[bool] = False  # whether it draws each head in place of their mean
     intervenes: ClassVar[bool] = False  # whether it shows an intervention
     # The key of the text about a missing part.
     lacks: ClassVar["staticmethod[[SentenceState], str | None]"] = staticmethod(lambda state: None)
@@ -194,15 +194,15 @@ class View:
         return []
 
     def complete(self) -> None:
-        """Ask for all that the open figures show. A page draws them before it has the last of it, a phone
-        after. Raises EngineError without an answer."""
+        """Ask for all that the open figures show. A page draws them before the last answer has come, a phone
+        after it. Raises EngineError without an answer."""
 
     def marked(self) -> list[LayerHead] | None:
         """The heads to mark among all; None: those selected."""
         return None if self.has_map else []
 
     def tiles(self) -> np.ndarray | None:
-        """(L, H, Q, K) values of both signs that the picture of all heads shows; None: their attention."""
+        """Signed values (L, H, Q, K) for the picture of all heads; None: it shows their attention."""
         return None
 
     @cached_property
@@ -213,8 +213,8 @@ class View:
         return say(self.unchanged) if self.unchanged and self.state.asked_change is None else None
 
     def describe(self) -> str:
-        """The sentence above the picture, behind another one where the network prefers the typed text. Raises
-        EngineError as ``reading`` does."""
+        """The text above the picture: ``reading``, and before it a sentence if the network prefers the typed
+        character. Raises EngineError as ``reading`` does."""
         if self.message is not None:
             return self.message
         kept = self.state.kept_by_network

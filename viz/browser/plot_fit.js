@@ -1,4 +1,4 @@
-// Where everything of a fitted figure stands, in pixels. The wrapper puts this text before that of plot.js.
+// Layout of a figure fitted to the window: sizes and places in pixels. plot.py puts this text before plot.js.
 //
 // A figure says in layout.meta.fit how it may be fitted to the window:
 //   "cells"  a map whose cells are squares. One cell has the same size for all maps of a sentence and for

@@ -1,4 +1,4 @@
-// The two workers: one prepares weights and word counts, the other corrects, away from the page.
+// The two web workers: one prepares weights and word counts, the other corrects and runs experiments.
 import { Confidence, countedRuns, NGrams, sortedWords, Trees, Words } from "./confidence.js";
 import { Corrector } from "./corrector.js";
 import { experiment } from "./experiments.js";
@@ -56,8 +56,8 @@ export function prepared(from) {
   return promises;
 }
 
-// --- Corrects, away from the page, so that typing never waits. It fetches nothing but the parts that it
-// computes with, from places that it is told.
+// --- Correction in a worker, so that typing never waits. It fetches only the parts that it computes with, from
+// the addresses in its message.
 
 /** The runtime. Its program is compiled on other threads. */
 async function startedRuntime(program) {

@@ -1,4 +1,4 @@
-"""Interventions: their effects, that nothing else changes, and that no later pass remembers them."""
+"""Interventions of ``Laboratory``: passes as an independent one computes them, errors, forced tokens."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Sentences of a text, and token ids of a sentence and back."""
+"""Tokenizer: encoding and decoding of a sentence, its vocabulary, and splitting a text into sentences."""
 
 import random
 import time

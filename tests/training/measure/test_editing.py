@@ -1,4 +1,4 @@
-"""The study of model editing: which pairs are taught, and how its counts become numbers."""
+"""Study of model editing: the choice of its pairs, the outcomes of an edit, and the command's JSON."""
 
 import json
 

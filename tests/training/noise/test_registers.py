@@ -1,4 +1,4 @@
-"""Notes: signs and names stay, prose is misspelt, and repetitions are counted."""
+"""Generated pairs of short notes and of repetitions: signs and names stay, only prose is misspelt."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The open view: which one it is, which attention it shows, and the controls of a network with one map."""
+"""The open view: its tab, options and controls, when the controls are redrawn, and the note on log odds."""
 
 from contextlib import nullcontext
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Predict, then reveal: the student's marks stay the student's, and nothing is given away before."""
+"""View *predict*: no attention is shown before the reveal, which compares a student's marks with it."""
 
 from functools import partial
 

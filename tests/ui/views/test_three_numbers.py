@@ -1,4 +1,4 @@
-"""Looked, wrote, mattered: the line below the text and the views that it leads to tell the same numbers."""
+"""Attention weight, direct logit attribution and occlusion of a change: the same numbers in every view."""
 
 from copy import copy
 from dataclasses import replace

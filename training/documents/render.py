@@ -29,27 +29,7 @@ from training.documents.tables import NOTHING, MissingNumbersError, Sources, num
 ROOT = ASSETS.parent
 TEMPLATES = Path(__file__).parent / "templates"
 # Every document that has generated parts.
-DOCUMENTS = (
-    "README.md",
-    "README.en.md",
-    "docs/model-card.md",
-    "docs/experiments.md",
-    "docs/does-attention-matter.md",
-    "docs/does-attention-matter.en.md",
-    "docs/following-an-answer.md",
-    "docs/following-an-answer.en.md",
-    *(
-        f"docs/{name}{ending}"
-        for name in ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-50", "lesson-plan-answer")
-        for ending in (".md", ".en.md")
-    ),
-    "docs/worksheet.html",
-    "docs/worksheet.en.html",
-    "benchmarks/does_attention_matter.md",
-    "benchmarks/head_stories.md",
-    "benchmarks/development.md",
-    "benchmarks/confidence.md",
-)
+DOCUMENTS = tuple(Path(__file__).with_name("documents.txt").read_text("utf-8").split())
 LESSONS = "assets/lessons.json"  # for the bar of a class
 _MARK = re.compile(r"^<!-- (?:generated: (?P<name>[\w.-]+)|(?P<end>end)) -->\n", re.MULTILINE)
 

@@ -31,12 +31,12 @@ def go_to(page: Page, name: str, language: str = "ko") -> None:
     settle(page)
 
 
-# By how much a page is wider than its window, and how many figures are not wholly in it; that of the sizes
-# scrolls in a box of its own.
+# By how much a page is wider than its window, and how many figures are not wholly in it; two, with a column
+# for each character or size, scroll in a box of their own.
 WIDER = """() => [
   ...[document.documentElement, document.querySelector(".stMain")]
     .map(element => element.scrollWidth - element.clientWidth),
-  [...document.querySelectorAll(".js-plotly-plot:not(.st-key-sizes *)")]
+  [...document.querySelectorAll(".js-plotly-plot:not(.st-key-sizes *, .st-key-decided_grid *)")]
     .map(figure => figure.getBoundingClientRect())
     .filter(({ width, left, right }) => width && (left < 0 || right > innerWidth + 1)).length,
 ]"""

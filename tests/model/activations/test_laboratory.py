@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from model import Corrector
+from model.activations.replacements import every_head
 from model.trace.interventions import Head, Intervention, KernelEdit, Node, ZeroedValue
 from tests.plain_transformer import plain_pass
 from tests.planted import CODA, COPY, RIGHT, WRONG
@@ -45,6 +46,22 @@ def test_interventions_are_those_of_an_independent_pass(tiny, tiny_corrector, ki
         np.testing.assert_allclose(found.logits[row], logits, atol=1e-4)
         for name, attention in seen.items():
             np.testing.assert_allclose(found.attention[name][row], attention, atol=1e-5)
+
+
+def test_nothing_is_remembered_of_an_intervention(tiny, tiny_corrector):
+    laboratory, source, _ = tiny
+    before = tiny_corrector.trace(SENTENCE, TARGET)
+    off = Intervention(off=frozenset(every_head(laboratory.config)))
+    changed = pass_under(tiny, off).logits
+    written = laboratory.write([source], [off])
+    after = tiny_corrector.trace(SENTENCE, TARGET)
+    np.testing.assert_array_equal(before.log_probabilities, after.log_probabilities)
+    np.testing.assert_array_equal(before.cross_attention, after.cross_attention)
+    assert np.abs(changed - pass_under(tiny, NOTHING).logits).max() > 1e-2
+    plain = laboratory.write([source], [NOTHING])[0]
+    produced = tiny_corrector._network.produce([source])[0]
+    assert (plain and plain.ids) == (produced and produced.ids)
+    assert written[0] is None or plain is None or written[0].ids != plain.ids
 
 
 def test_fingerprints_tell_interventions_apart():

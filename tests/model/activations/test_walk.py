@@ -12,11 +12,13 @@ from model.activations.replacements import Rows, intervened, replacements_of
 from model.activations.sublayers import positional_encoding, softmax
 from model.activations.walk import ActivationWalk
 from model.trace.interventions import (
+    ATTENTIONS,
     Intervention,
     KernelEdit,
     Node,
     Patch,
     every_node,
+    tap,
 )
 from tests.plain_transformer import plain_pass
 from tests.random_weights import equal_networks
@@ -110,6 +112,21 @@ def test_passes_about_different_sentences_do_not_mix(networks, ids):
             expected["cross_attention"][:, :, :last],
             atol=1e-5,
         )
+
+
+@pytest.mark.parametrize("side", ATTENTIONS)
+def test_a_patch_with_what_is_there_anyway_changes_nothing(networks, ids, side):
+    _, _, patched = networks
+    names = tap(side, "residual"), tap(side, "output")
+    found = patched.taps(*ids, names)
+    patches = [
+        (Patch(name, place, found[name][place, position], position),)
+        for name in names
+        for place in range(len(found[name]))
+        for position in (0, 3)
+    ]
+    answered = patched.passes(*ids, [(), *patches]).logits
+    np.testing.assert_allclose(answered, np.repeat(answered[:1], len(answered), axis=0), atol=1e-4)
 
 
 @pytest.mark.parametrize("place", [0, 1, 2, 3, 4])

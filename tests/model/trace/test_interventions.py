@@ -12,7 +12,7 @@ from model.network.layers import MASKED_LOGIT
 from model.network.networks import build_network
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import START_ID
-from model.trace.interventions import TAPS, Intervention, Projections
+from model.trace.interventions import TAPS, Head, Intervention, Projections
 from tests.random_weights import equal_networks
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
@@ -77,6 +77,22 @@ def test_a_corrector_hands_out_one_sentence(tiny_corrector):
     stream, added = found["decoder_residual"], found["decoder_output"]
     assert stream.shape == (7, len(TARGET) + 1, 16)
     np.testing.assert_allclose(stream[0] + added.sum(axis=0), stream[-1], atol=1e-5)
+
+
+def test_an_intervention_reaches_the_taps(tiny_corrector):
+    names = ["cross_heads", "cross_attention", "decoder_residual", "decoder_output"]
+    plain = tiny_corrector.taps(SENTENCE, TARGET, names)
+    nothing = tiny_corrector.taps(SENTENCE, TARGET, names, Intervention())
+    for name in names:
+        np.testing.assert_allclose(nothing[name], plain[name], atol=1e-5)
+    off = Intervention(off=frozenset([Head("cross_attention", 1, 0)]))
+    found = tiny_corrector.taps(SENTENCE, TARGET, names, off)
+    assert (found["cross_heads"][1, 0] == 0).all() and found["cross_heads"][1, 1].any()
+    stream = found["decoder_residual"]
+    before = plain["decoder_residual"][:5]  # encoder-decoder attention of layer 2 is sub-layer 5 of 6
+    np.testing.assert_allclose(stream[:5], before, atol=1e-5)
+    assert np.abs(stream[5:] - plain["decoder_residual"][5:]).max() > 1e-3
+    np.testing.assert_allclose(stream[0] + found["decoder_output"].sum(axis=0), stream[-1], atol=1e-5)
 
 
 @pytest.fixture(scope="module")

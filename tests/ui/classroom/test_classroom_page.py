@@ -178,6 +178,7 @@ def test_a_phone_lets_go_and_comes_back_with_one_press_each(open_phone, rooms, o
         ("attention", ()),
         ("attention", (("sentence", "<img src=x onerror=alert(1)>"),)),
         ("attention", (("sentence", " "), ("edit", "-1"), ("layer", "99"), ("cell", "9,9"), ("view", "x"))),
+        ("attention", (("sentence", "가" * 3000), ("model", "../../etc"))),
         ("laboratory", (("experiment", "<b>"), ("lang", "en"), ("class", "x"), ("no such setting", "1"))),
         ("<script>", (("sentence", SENTENCE),)),
     ],

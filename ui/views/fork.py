@@ -35,10 +35,12 @@ def _probabilities(trace: AttentionTrace) -> list[float]:
 
 
 def label_of(token: str) -> str:
-    """A token as the label of a button.
+    """A token as the label of a button, escaped for Markdown.
 
     >>> label_of(" ")
     '␣'
+    >>> label_of(":smile:").replace("\\u2060", "")
+    '\\\\:smile\\\\:'
     """
     return wording.plain_markdown(visible_token(token))
 

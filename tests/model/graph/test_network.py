@@ -74,6 +74,22 @@ def test_corrections_are_those_of_keras(name, sentences, in_keras):
     np.testing.assert_allclose(corrector.embeddings("가나"), other.embeddings("가나"), atol=1e-6)
 
 
+@pytest.mark.parametrize("name", SHIPPED)
+def test_each_token_of_an_answer_is_the_likeliest_in_keras(name, sentences, in_keras):
+    """An answer of which each token is the likeliest after those before it is the greedy one, so a pass over
+    the graph's answers shows that decoding in Keras gives the same, for the time of one step of it."""
+    graph, keras_network, tokenizer = networks(name, in_keras)
+    answered = [(source, graph.produce([source])[0]) for source in map(tokenizer.encode_source, sentences)]
+    assert all(found is not None for _, found in answered)
+    passed = keras_network.read([source for source, _ in answered], [found.ids for _, found in answered])
+    for (_, found), expected in zip(answered, passed, strict=True):
+        assert found.ids == expected.logits.argmax(axis=-1).tolist()
+        np.testing.assert_allclose(found.logits, expected.logits, atol=1e-4)
+        assert found.attention.keys() == expected.attention.keys()
+        for kind, weights in expected.attention.items():
+            np.testing.assert_allclose(found.attention[kind], weights, rtol=0, atol=CLOSE)
+
+
 @pytest.mark.parametrize("norm_first", [True, False])
 def test_either_order_of_normalisation(tiny_network, tiny_tokenizer, norm_first):
     config = replace(tiny_network.config, norm_first=norm_first)

@@ -6,11 +6,13 @@ Its derivatives are complex steps (Squire & Trapp, SIAM Review 1998), without th
 import numpy as np
 import pytest
 
-from model.analysis.attribution_methods import integrate
+from model.activations.token_network import insides_of
+from model.analysis.attribution_methods import integrate, norms, rollout
 from model.analysis.contrasts import Edit, contrast_of_edit
 from model.stored.folder import WEIGHTS_FILE, read_weights
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID
+from model.trace.interventions import tap
 from model.trace.trace import ATTENTION_KINDS
 from tests.plain_transformer import PlainTransformer
 
@@ -47,6 +49,49 @@ def plain(tiny_corrector, tiny_folder, asked):
 def expect_close(found: np.ndarray, expected: np.ndarray) -> None:
     """Equal but for 1e-4 of the largest value."""
     np.testing.assert_allclose(found, expected.real, rtol=0, atol=1e-4 * np.abs(expected).max())
+
+
+def test_attention_and_the_attributions_that_follow_from_it(tiny_corrector, plain, asked):
+    network, run = plain
+    source, target, _ = asked
+    insides = insides_of(tiny_corrector.patched, source, target)
+    _, seen = run(np.ones(len(source) + len(target)))
+    for kind in ATTENTION_KINDS:
+        expect_close(insides.attention[kind], seen[kind])
+    expect_close(np.hstack(norms(insides)), plain_norms(network, seen))
+    expect_close(np.hstack(rollout(insides.attention)), plain_rollout(seen))
+
+
+def plain_norms(network: PlainTransformer, seen: dict[str, np.ndarray]) -> np.ndarray:
+    """(T, S + T) norm-weighted attention, rows divided by their sums."""
+    joined = []
+    for kind, name in (("cross_attention", "cross_attention"), ("decoder_attention", "self_attention")):
+        lengths = []
+        for number, (weights, values) in enumerate(zip(seen[kind], seen[tap(kind, "value")], strict=True), 1):
+            kernel = network.kernel(f"decoder_{number}/{name}/output")
+            written = values @ kernel.reshape(len(values), -1, kernel.shape[1])  # (H, K, D)
+            added = np.einsum("hqk,hkd->qkd", weights, written)
+            lengths.append(np.sqrt((added**2).sum(-1)))
+        joined.append(np.mean(lengths, axis=0))
+    found = np.hstack(joined)
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def plain_rollout(seen: dict[str, np.ndarray]) -> np.ndarray:
+    """(T, S + T): one augmented matrix for each layer of the whole network, as in one long encoder."""
+    source, target = (seen[kind].shape[-1] for kind in ("encoder_attention", "decoder_attention"))
+    flow = np.eye(source + target, dtype=complex)
+    for weights in seen["encoder_attention"]:
+        step = np.eye(source + target, dtype=complex)
+        step[:source, :source] = 0.5 * weights.mean(axis=0) + 0.5 * np.eye(source)
+        flow = step @ flow
+    for own, cross in zip(seen["decoder_attention"], seen["cross_attention"], strict=True):
+        first, second = (np.eye(source + target, dtype=complex) for _ in range(2))
+        first[source:, source:] = 0.5 * own.mean(axis=0) + 0.5 * np.eye(target)
+        second[source:, source:] = 0.5 * np.eye(target)
+        second[source:, :source] = 0.5 * cross.mean(axis=0)
+        flow = second @ first @ flow
+    return flow[source:]
 
 
 def test_gradients(tiny_corrector, plain, asked):

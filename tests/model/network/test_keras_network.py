@@ -13,6 +13,9 @@ from model.text.tokenizer import END_ID, START_ID
 from tests.conftest import END_BIAS
 from tests.random_weights import fill_at_random
 
+SHORT, LONG = [10, 11, 12, 13, END_ID], [20, 21, 22, 23, 24, 25, 26, 27, 28, END_ID]
+TARGET = [10, 14, 12, END_ID]
+
 
 @pytest.fixture(scope="module", params=["transformer", "seq2seq"])
 def keras_network(request, tiny_network, tiny_tokenizer):
@@ -72,6 +75,14 @@ def test_the_pass_that_produced_has_the_arrays_of_a_pass_over_its_text(keras_net
         np.testing.assert_allclose(seen[name], array, atol=1e-5)
 
 
+def test_a_pass_leaves_nothing_behind(keras_network):
+    before = keras_network.attend(SHORT, TARGET)
+    keras_network.attend(LONG, TARGET)
+    keras_network.produce([SHORT])
+    for name, array in keras_network.attend(SHORT, TARGET).items():
+        np.testing.assert_array_equal(array, before[name])
+
+
 LETTERS = range(3, 7)  # the end mark and three others: all tokens of the chains below
 VOCABULARY = 12
 
@@ -92,13 +103,23 @@ def log_probability(logits, tokens):
     return sum(logs[a, b] for a, b in zip((START_ID, *tokens[:-1]), tokens, strict=True))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(6))
 def test_enough_beams_find_the_most_probable_sentence_of_all(seed):
     logits = chain(seed)
     others = [letter for letter in LETTERS if letter != END_ID]
     sentences = [(*first, END_ID) for length in range(7) for first in product(others, repeat=length)]
     expected = max(sentences, key=lambda tokens: log_probability(logits, tokens))
     assert beam_search(after(logits), 12, VOCABULARY) == list(expected)
+
+
+def test_a_second_beam_finds_what_greedy_search_passes_by():
+    probabilities = np.full((VOCABULARY, VOCABULARY), 1e-9)
+    probabilities[START_ID, [5, 6]] = 0.6, 0.4  # 5 begins better, but only 6 continues well
+    probabilities[5, [4, 7, 8, END_ID]] = 0.25
+    probabilities[6, END_ID] = 1
+    following = after(np.log(probabilities))
+    assert beam_search(following, 4, 1)[0] == 5
+    assert beam_search(following, 4, 2) == [6, END_ID]
 
 
 def test_without_an_end_mark_a_search_gives_up():

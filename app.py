@@ -1,4 +1,4 @@
-"""See a Transformer think: `streamlit run app.py` serves the pages below.
+"""Entry point of the Streamlit app, the list of its pages: `streamlit run app.py`.
 
 Streamlit imports this file when the server starts, and runs it as a script each time a page is drawn.
 """

@@ -1,4 +1,4 @@
-"""Builds the wheel: the rooms of the repository become parts of one package, ``see_attention``.
+"""Build hook of the wheel: all rooms of the repository in one package, ``see_attention``.
 
 A checkout runs as it is, with ``model``, ``viz`` and the others at its top. In a wheel these names would lie
 in everybody's site-packages and be hidden by a student's own ``model.py``. So the build writes ``from model.x

@@ -1,8 +1,8 @@
-"""The shipped files and where they lie; no other module looks for them.
+"""Paths of the shipped files: models, examples, lesson plans, texts; the first map.
 
-A checkout and an installed wheel have the same folders side by side, so the same paths hold in both.
-importlib.resources would find the same folders, since pip unpacks a wheel; Streamlit and ONNX Runtime ask for
-paths.
+No other module looks for them. A checkout and an installed wheel have the same folders side by side, so the
+same paths hold in both. importlib.resources would find the same folders, since pip unpacks a wheel; Streamlit
+and ONNX Runtime ask for paths.
 """
 
 from pathlib import Path

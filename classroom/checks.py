@@ -1,4 +1,4 @@
-"""Quiz questions of the lesson plans, with right answers computed from the network.
+"""``Check``: quiz questions of the lesson plans, with answers computed from the network.
 
 Each quiz has some six questions about one sentence, which ask for an idea and not for what a picture shows.
 

@@ -1,4 +1,4 @@
-"""``Classrooms``: all classrooms of a server, by their codes; ``AnyClassrooms``: the same from elsewhere."""
+"""``Classrooms``: a server's classrooms by code; ``AnyClassrooms``: their interface."""
 
 import re
 import secrets

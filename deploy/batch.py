@@ -1,4 +1,4 @@
-"""Batch job on a Ray cluster: correct a file's texts, or measure the effect of each head.
+"""Batch job on a Ray cluster: corrections of a file's texts, or effects of all heads.
 
     python -m deploy.batch texts.csv --out FOLDER [--address auto]
     python -m deploy.batch texts.txt --out FOLDER --heads

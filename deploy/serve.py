@@ -1,4 +1,4 @@
-"""Ray Serve deployment of the engine: replicas on other machines in place of local workers.
+"""Ray Serve deployment: replicas of the engine on other machines, one for classrooms.
 
     pip install -r requirements-serve.txt
     RAY_USAGE_STATS_ENABLED=0 serve run deploy.serve:app

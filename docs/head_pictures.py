@@ -1,4 +1,4 @@
-"""Draws the pictures of does-attention-matter.md: ``python docs/head_pictures.py [FOLDER]``.
+"""Pictures of does-attention-matter.md: ``python docs/head_pictures.py [FOLDER]``.
 
 Three heads in one sentence, the roles and effects of all heads, and the curve of pruning, in each language.
 Needs a Chromium: $CHROMIUM, or /usr/bin/chromium.

@@ -1,4 +1,4 @@
-"""Films the READMEs' moving picture from the running app: ``python docs/moving_picture.py [FOLDER]``.
+"""Film of the running app for the READMEs: ``python docs/moving_picture.py [FOLDER]``.
 
 A sentence is typed and mended; then one head is switched off, and its mend goes with it. Ten seconds, light
 and dark, each an animated WebP of at most MOST_BYTES. Needs a Chromium: $CHROMIUM, or /usr/bin/chromium.

@@ -1,4 +1,4 @@
-"""Takes the pictures of the READMEs anew: ``python docs/pictures.py [FOLDER]``.
+"""Screenshots of the READMEs: ``python docs/pictures.py [FOLDER]``.
 
 Starts the app with the shipped model and shows its first sentence in a browser. Needs a Chromium: $CHROMIUM,
 or /usr/bin/chromium.

@@ -1,4 +1,4 @@
-"""Draws the figure of the training in docs/model-card.md: ``python docs/training_picture.py``.
+"""Figure of the training in docs/model-card.md: ``python docs/training_picture.py``.
 
 Needs a Chromium.
 """

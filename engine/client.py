@@ -1,4 +1,4 @@
-"""``Engine``: a client of the workers, with an answer cache; ``EngineCorrector``: one model.
+"""``Engine``: client of the workers with an answer cache; ``EngineCorrector``: one model.
 
 Loads neither TensorFlow nor Keras.
 

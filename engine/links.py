@@ -1,4 +1,4 @@
-"""Connections to worker processes: start, watch, ask, share between page processes.
+"""``Link``, ``LaboratoryLink``: connections to worker processes; ``SharedClassrooms``.
 
 * ``Link`` asks one worker and notices its loss.
 * ``LaboratoryLink`` leads to a worker that starts when it is first needed and ends after ten minutes without
@@ -314,7 +314,7 @@ _CALL_SECONDS = 5.0  # for one call
 
 
 class Asks(Protocol):
-    """A way for calls: ``engine.links.Link`` or ``engine.remote.RemoteLink``."""
+    """The interface of links to workers: ``engine.links.Link`` or ``engine.remote.RemoteLink``."""
 
     def ask(self, message: Message, deadline: float) -> tuple[Any, int]: ...
 

@@ -1,4 +1,4 @@
-"""``Question`` objects: all that a page may ask a worker about one model, each a typed function.
+"""``Question`` objects: the typed functions that a page may ask a worker about a model.
 
 A question is a function that takes a corrector and arguments that can be hashed: texts, numbers, tuples,
 named tuples. The arguments are part of the key under which the answer is kept, so everything that the answer

@@ -1,4 +1,4 @@
-"""Messages between page and worker: errors, model key, request, progress, packed corrections.
+"""Messages between page and worker: errors, ``ModelKey``, request, progress, corrections.
 
 Each error class is one message on a page (``ui/asking/models.py``). ``pack`` sends a correction with its
 traces, ``freeze`` makes an answer read-only.

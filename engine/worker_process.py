@@ -1,4 +1,4 @@
-"""``WorkerProcess``: a worker that this process starts; ``SharedWorker``: one that it finds in a folder.
+"""``WorkerProcess``: a worker that this process starts; ``SharedWorker``: one in a folder.
 
 ``subprocess`` and not ``multiprocessing.Process``, which would run the main module of the starting process
 again in the worker. Under Streamlit that is the page. Workers that several page processes share have their

@@ -1,5 +1,6 @@
-"""The command ``see-attention``, also ``python -m see_attention``: the app, corrections, checks of files, the
-service for editors, the survey of heads, the site, training.
+"""Command ``see-attention``: app, correction, file checks, services, survey, site, training.
+
+Also ``python -m see_attention``.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Service for editors and repositories: LanguageTool's HTTP API, checks of files, and ``check(text)``.
+"""Service for editors and repositories: LanguageTool's HTTP API, file checks, ``check``.
 
 ``annotated`` holds the places of prose in a document, ``matches`` the wrong words of a correction,
 ``checker`` the corrector that keeps its answers, ``languagetool`` the requests and answers of the protocol,

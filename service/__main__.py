@@ -1,4 +1,4 @@
-"""Commands ``serve`` and ``mcp``, the services for editors and assistants, and ``check``, for files."""
+"""Commands ``serve`` for editors, ``mcp`` for assistants, and ``check`` for files."""
 
 import os
 import sys

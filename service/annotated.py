@@ -1,4 +1,4 @@
-"""``Annotated``: a document of prose and markup, with the place of each character of its prose.
+"""``Annotated``: a document of prose and markup, with the place of each prose character.
 
 A correction is computed for the prose alone; offsets are those of the document. LanguageTool's clients send
 such documents, and the readers of files in ``service.files`` make them.

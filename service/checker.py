@@ -1,4 +1,4 @@
-"""``KeepingCorrector`` answers each sentence once; ``check`` has the shape of py-hanspell.
+"""``KeepingCorrector``: a cache by sentence; ``check``: the interface of py-hanspell.
 
 An editor sends the whole text at each pause, so all but one of its sentences were answered before. Answers
 are kept in memory alone, the last ``KEPT`` of them: 45 MB.

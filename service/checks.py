@@ -1,4 +1,4 @@
-"""Checks of files in several processes: the wrong words, and the corrected text."""
+"""``Checking``: wrong words (``Finding``) and corrected files, in several processes."""
 
 import io
 import re

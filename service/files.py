@@ -1,4 +1,6 @@
-"""Readers of files: the prose of a format as ``Annotated`` documents, which keep their place in the file.
+"""File readers for Markdown, notebooks, string tables, gettext, subtitles: their prose.
+
+Each gives ``Annotated`` documents, which keep their place in the file.
 
 Code, addresses, keys and other markup are left alone, and so is all the rest of a file when its prose is
 corrected. markdown-it-py parses Markdown's blocks by CommonMark.

@@ -1,4 +1,4 @@
-"""Reports of findings: lines of text, JSON, SARIF, and annotations of GitHub's workflows."""
+"""Reports of findings: text, JSON, CSV, SARIF, and annotations of GitHub's workflows."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Tools of the Model Context Protocol: ``correct`` a text, and ``explain`` a change with its tested reasons.
+"""Model Context Protocol server: ``correct`` a text, ``explain`` a change by tested claims.
 
 A program that speaks the protocol, such as an assistant or an editor, starts ``see-attention mcp`` and speaks
 with it over standard input and output. Nothing leaves the machine.

@@ -132,7 +132,7 @@ _EM = 13  # pixels, of the names
 
 
 class RowSizes(NamedTuple):
-    """In pixels."""
+    """The sizes of named rows in pixels."""
 
     row: int
     least: int  # of a row where the window is low

@@ -1,4 +1,4 @@
-"""Makes static/NotoSansKR-subset.woff2, the Hangul font that the app serves itself.
+"""Build of static/NotoSansKR-subset.woff2, the Hangul font that the app serves itself.
 
     pip install fonttools brotli
     python assets/fonts/build.py /usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc

@@ -1,4 +1,4 @@
-"""Build the static site: write its page and parts as a folder or as one HTML file."""
+"""Build of the static site: its page, scripts and parts as a folder or one HTML file."""
 
 import base64
 import hashlib
@@ -235,7 +235,7 @@ PARTS_FOLDER = "parts"
 
 
 class Site(NamedTuple):
-    """Everything that a page is made of."""
+    """The parts and the content of a page."""
 
     parts: dict[str, PackedPart]  # packed, by name
     content: dict[str, Any]  # for js/page.js

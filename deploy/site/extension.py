@@ -1,4 +1,4 @@
-"""Browser extension (Manifest V3) of the site's files: a popup that corrects the marked text of a tab.
+"""Browser extension (Manifest V3) of the site: a popup that corrects marked text in a tab.
 
 Extensions may run scripts only from their own files, so the scripts of the pages and the worker's are files
 here. Nothing is fetched from a host.

@@ -1,4 +1,4 @@
-"""Gradients of a score in passes of the NumPy walk, by backpropagation.
+"""``BackwardPass``: gradients of a score in the NumPy walk, by backpropagation.
 
 ``BackwardPass`` goes from the score back to the output of each node, to the stream that each node reads, and
 to the beginning of both streams. ``embedding_slopes`` computes the derivatives for gradient × input and

@@ -1,6 +1,4 @@
-"""Replacements of activations by name: those of one pass, and of a batch of passes.
-
-Interventions are turned into replacements, with their checks.
+"""Interventions as replacements of activations by name, for a pass or a ``Batch``; checks.
 
 B rows, L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
 """

@@ -1,4 +1,4 @@
-"""``TokenNetwork``: base class of loaded networks, on token ids; ``Laboratory``: its interventions.
+"""``TokenNetwork``: base class of networks on token ids; ``Laboratory``: its interventions.
 
 A graph and Keras differ only in how they compute one plain pass. Passes under interventions come from the
 NumPy walk of either.

@@ -1,4 +1,4 @@
-"""Interventions on the attention weights of other libraries' networks: hidden keys, replaced weights.
+"""Interventions on attention weights of foreign networks: hidden keys, replaced weights.
 
 B interventions (or rows of a batch), H heads, S source and T target tokens, Q query and K key positions, D
 d_model.

@@ -1,4 +1,4 @@
-"""Capture and replacement of every softmax's weights in one forward pass, by patching library functions.
+"""``Capture``: each softmax's weights in a pass, read or replaced by patching a library.
 
 B rows of a batch, H heads, Q query and K key positions.
 """

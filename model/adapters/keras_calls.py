@@ -1,4 +1,4 @@
-"""Calls of the layers of a Keras network in one pass, with the linear maps and normalisations among them.
+"""Recorded calls of the layers in a Keras pass: linear maps, normalisations, embeddings.
 
 N rows of a sentence, H heads, d their width, Q query and K key positions, D d_model, V vocabulary.
 """

@@ -1,7 +1,6 @@
-"""Interventions in a Keras Transformer: ablated heads, replaced weights, masked tokens.
+"""Interventions in a Keras Transformer: ablation, other weights, masked tokens; gradients.
 
-It also computes gradients. Passes run eagerly and one row at a time, because many course networks run only
-so.
+Passes run eagerly and one row at a time, because many course networks run only so.
 
 S source tokens, T tokens that the decoder reads; L layers, H heads, Q query and K key positions, V
 vocabulary.

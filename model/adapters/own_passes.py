@@ -1,4 +1,4 @@
-"""Base class of passes under interventions through a network of another library.
+"""``OwnPasses``: base class of passes under interventions in another library's network.
 
 An encoder-decoder reads a source and a target. A decoder-only network reads both as one sequence: the
 source is the prompt, the target its continuation, and its one kind of attention has a row and a column for

@@ -1,4 +1,4 @@
-"""``trace_torch``: the attention of one pass of a PyTorch network.
+"""``trace_torch``: the attention of one pass of a PyTorch network; ``torch_derivatives``.
 
 S source tokens, T tokens that the decoder reads, V vocabulary, D d_model, H heads.
 """

@@ -1,4 +1,4 @@
-"""Residual stream of Hugging Face models of the BART, T5, GPT-2, Llama and BLOOM architectures.
+"""Residual stream of Hugging Face models: BART, T5, GPT-2, Llama, BLOOM architectures.
 
 Their modules are read by the names that these families give them. The walk through the layers of a model
 with these names has to give its own logits (``own_stream.checked``).

@@ -1,6 +1,4 @@
-"""Arithmetic of a Transformer: attention steps, masks, positions, counts of parameters.
-
-It also counts multiplications.
+"""Transformer arithmetic: attention steps, masks, positions, parameters, multiplications.
 
 Shapes: B sentences, S source and T target tokens, Q query and K key positions, P positions, D d_model, d and
 v widths of keys and values, F feed-forward width, H heads, L layers, V vocabulary.

@@ -1,4 +1,4 @@
-"""Search for the circuit of an edit, or of several.
+"""Circuit discovery by greedy search: ``find_circuit`` of an edit, or of several edits.
 
 A circuit is a set of nodes (heads and feed-forward networks of both sides) that keeps a share of the score,
 log p(fix) - log p(keep) in nats, while all other nodes are ablated (``ablation``). Three greedy orders look

@@ -1,4 +1,4 @@
-"""The question of an analysis: an edit, a contrast of two tokens or a metric, and its clean run.
+"""``Edit``: the change, token contrast or metric that an analysis explains; ``CleanRun``.
 
 An ``Edit`` holds two texts and the place that is explained: a change (why the fix and not the typed text?) or
 a contrast (in this row, why this token and not that one?), so a translation or a completion has a question,

@@ -1,4 +1,4 @@
-"""Contributions of tokens to one produced token, by several methods; three numbers about one change.
+"""Input attribution of a token by several methods, their agreement, ``three_numbers``.
 
 Contributions are given for the source tokens and for the tokens read before.
 ``model.analysis.attribution_methods`` declares the methods.
@@ -138,7 +138,7 @@ CROSS = "cross_attention"
 
 
 class Named(NamedTuple):
-    """A source token by its position, and its number."""
+    """A source token by its position, and the amount that a method gives it."""
 
     key: int
     amount: float
@@ -146,7 +146,9 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True)
 class ThreeNumbers:
-    """``looked``: the weight of ``head``; ``wrote``: the direct contribution of all heads of the
+    """Attention, direct contribution and effect of leaving out: the largest of each.
+
+    ``looked``: the weight of ``head``; ``wrote``: the direct contribution of all heads of the
     cross-attention in nats; ``mattered``: the logit difference lost without the token, in nats.
     """
 

@@ -1,4 +1,4 @@
-"""Attention to one change: its rows and columns in a map, and the heads that attend to it.
+"""Attention to a change: its place in a map, leading heads, agreement with marked tokens.
 
 Shapes: L layers, H heads, S source and T target tokens, Q query and K key positions, R rows and C columns of
 a change.

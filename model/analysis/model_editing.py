@@ -1,4 +1,4 @@
-"""Model editing: teach a network a few corrections by one low-rank change of a feed-forward network.
+"""Model editing: corrections taught by one low-rank change of a feed-forward network.
 
 A feed-forward network is an associative memory: its units are keys, the rows of its output matrix values
 (Geva et al. 2021). An edit finds, for each row of a wanted sentence in which the network writes another

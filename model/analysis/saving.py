@@ -1,4 +1,4 @@
-"""Results of analyses as folders for a paper: arrays, settings, versions, and the ids of the data.
+"""``Result``: analyses saved as folders: arrays, settings, versions, ids of the data.
 
 A folder holds ``result.json`` and ``arrays.npz``. JSON names the class of each part of a result below this
 package, so that any version of it opens the folder; nothing is unpickled.

@@ -1,4 +1,4 @@
-"""Rank correlation, and means over sentences with their 95% intervals.
+"""Statistics: rank correlation, p-value, and means over sentences with 95% intervals.
 
 References: Spearman (1904); Cochran, "Sampling Techniques" (1977), section 6.3, for the interval of a ratio
 of sums.

@@ -95,7 +95,7 @@ class Answers(Protocol):
 
 @runtime_checkable
 class KeepsWords(Protocol):
-    """Leaves a person's words alone."""
+    """A corrector that can leave a person's words alone."""
 
     def with_words(self, words: Iterable[str]) -> "AnswersMany": ...
 
@@ -107,7 +107,7 @@ class AnswersMany(Answers, Protocol):
 
 
 class Intervenes(AnswersMany, Protocol):
-    """Answers with something changed.
+    """Answers under interventions.
 
     Texts and traces go in and out, so any network may have it.
     """

@@ -1,4 +1,4 @@
-"""``Mending``: reads, chooses and reads a second time; misspellings of the norm that the network missed.
+"""``Mending``: both readings of a text; misspellings of the norm that the network missed.
 
 ``Mending`` is the base class of ``Corrector``. The network writes one character after the other, and a
 candidate exchanges one of them (``candidates``). So a misspelling of several characters (또아리 for 똬리) may

@@ -1,4 +1,4 @@
-"""Correction rules as data, for a port to another language such as JavaScript."""
+"""``PortableRules``: correction rules as data, for a port to a language such as JavaScript."""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Lookup of the article of the spelling norm that a correction follows, or of a teacher's reason.
+"""Lookup of the spelling norm's article, or the teacher's reason, behind a correction.
 
 Rows and rules of the norm correct, train and explain at once. The reasons of ``reasons.toml`` explain only: a
 row may make the right change by an article that does not tell why (어의없다 → 어이없다 has nothing to do with

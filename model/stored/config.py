@@ -1,4 +1,4 @@
-"""Network configs: a frozen dataclass of sizes for each architecture."""
+"""``NetworkConfig`` and its subclasses: the sizes of each architecture; paths of arrays."""
 
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, Self

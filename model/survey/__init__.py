@@ -1,6 +1,4 @@
-"""Surveys over many sentences: roles, effects and contributions of all heads.
-
-They also measure the agreement of attribution methods.
+"""Surveys over many sentences: head roles, effects, contributions; agreement of methods.
 
 ``python -m model heads FILE --out FOLDER`` writes ``heads.json`` and ``heads.csv``, and resumes a stopped
 run. A survey is a sum over sentences, so the page of the heads can add a few sentences at a time.

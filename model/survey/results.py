@@ -1,4 +1,4 @@
-"""Results of surveys as dataclasses, read from a model folder's JSON files.
+"""``HeadSurvey``, ``AnswerSurvey``, ``CorpusAgreement``: results of surveys in JSON files.
 
 They hold numbers, and no text but examples.
 

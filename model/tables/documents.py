@@ -1,4 +1,4 @@
-"""Documents of word processors, DOCX and HWPX: their paragraphs, and the same file with corrected ones.
+"""``Document``: the paragraphs of a DOCX or HWPX file, and the file with corrected ones.
 
 Both formats are archives of XML. Expat, the parser of the standard library, gives the place of each text in
 the bytes of its part, so a correction replaces the characters of a run and nothing else. Libraries that parse

@@ -1,4 +1,4 @@
-"""Readers of the texts in CSV, TXT and XLSX files, in any usual encoding and separator, and in documents.
+"""Readers of texts in CSV, TXT and XLSX files and documents; encodings and separators.
 
 A bad row is reported by its number and skipped. The rows of a document are its paragraphs.
 """

@@ -1,5 +1,6 @@
-"""``SameTable``: a CSV, XLSX or TXT file again, with its corrected texts beside the others or in their place.
+"""``SameTable``: a CSV, XLSX or TXT file with its texts corrected, and all else as it was.
 
+The corrected texts are put beside the others or in their place.
 Rows, their order, other cells, quotes, separator, encoding, byte order mark and line ends stay, and in XLSX
 formats, pictures and all other sheets.
 """

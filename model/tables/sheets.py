@@ -1,4 +1,4 @@
-"""``Sheet``: the cells of a worksheet's XML, and the same bytes with other texts in some of them.
+"""``Sheet``: cells of a worksheet's XML, and the same bytes with other texts in some.
 
 openpyxl writes a workbook anew and loses the parts that it does not know, such as form controls.
 

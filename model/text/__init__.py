@@ -1,4 +1,4 @@
-"""Korean text: jamo, keyboard, tokens, sentences, changes, protected characters.
+"""Korean text: jamo, keyboard, pronunciation, tokens, sentences, changes, protected text.
 
 Needs NumPy and RapidFuzz alone; imports no other room.
 """

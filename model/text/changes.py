@@ -1,4 +1,4 @@
-"""Changes between two versions of a sentence, as spans that a person would point at."""
+"""``Change``: differences of two texts as spans; found, selected, applied, by word."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

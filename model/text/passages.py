@@ -1,4 +1,4 @@
-"""Passages of a sentence between its anchors: marks and spans that a correction has to copy in order.
+"""``Passage``: part of a sentence between anchors, the spans to be copied in order.
 
 Anchors are runs of protected characters and verbatim spans (``model.text.protected``). Some marks were rare
 in training. In ``* 않된다`` the network takes the asterisk for a slip in the next word and writes 안 된다: a

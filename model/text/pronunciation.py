@@ -1,4 +1,4 @@
-"""Pronunciation of Korean text as a key: spellings that a listener could not tell apart share one.
+"""Pronunciation of Korean text as a key, which spellings that sound the same share.
 
 The rules are those of the Standard Pronunciation (표준 발음법), whose articles (제…항) stand beside them, and
 three habits of most speakers: ㅐ sounds like ㅔ, ㅎ is lost between vowels, and a coda takes the place of the

@@ -1,4 +1,4 @@
-"""Particles behind figures, Latin letters, brackets and mark-up, by how the word before them is read aloud.
+"""Particles behind figures, Latin letters and marks, by their reading aloud; stand-ins.
 
 The network takes all of these characters as they come, so it neither mends ``1를`` nor joins ``Docker 를``.
 The rules here do, before it reads the sentence. Where a reading is uncertain (S3) the particle stays.

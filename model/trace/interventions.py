@@ -298,7 +298,7 @@ class Found:
 
 
 class Computed(NamedTuple):
-    """In the place of a value: the activation as it is computed, in spite of a replacement of all passes."""
+    """A mark in place of a value: the activation as it is computed, despite a replacement of all passes."""
 
 
 COMPUTED = Computed()

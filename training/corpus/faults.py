@@ -1,4 +1,4 @@
-"""Corpus filter: sentences with a certain spelling mistake, by the patterns of ``faults.toml``.
+"""Corpus filter: sentences with a certain misspelling, by the patterns of ``faults.toml``.
 
 Sentences that it finds are left out of training.
 

@@ -1,1 +1,1 @@
-"""Copy test ``python -m training intact``: does a correction keep figures, names, addresses?"""
+"""Copy test ``python -m training intact``: figures, names, addresses kept by a correction."""

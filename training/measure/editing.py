@@ -1,4 +1,4 @@
-"""Study of model editing: are people's mistakes mended, and what else does an edit change?
+"""Study of model editing: people's mistakes that edits mend, and other text they change.
 
 ``python -m training editing`` teaches the network one pair at a time (``model.analysis.model_editing``): a
 sentence of ``real_pairs.jsonl`` with one wrong character that the network does not write as it should. It

@@ -1,10 +1,9 @@
-"""Command ``python -m training lesson``: choose the sentence of the lesson plans.
+"""Command ``python -m training lesson``: sentence of the lesson plans, and its facts.
 
-It also measures the facts that the plans state of the sentence. A good sentence for a lesson is one in which
-something happens: the network is not too sure of the correction, ablating a head undoes it, other attention
-changes the text, another token leads elsewhere. The candidates are our own
-(``training/documents/templates/lessons/sentences.csv``). Each one that the network corrects is judged by
-these four questions; the answers are part of the result, so that a reader sees why a sentence was chosen.
+A good sentence for a lesson is one in which something happens: the network is not too sure of the correction,
+ablating a head undoes it, other attention changes the text, another token leads elsewhere. The candidates are
+our own (``training/documents/templates/lessons/sentences.csv``). Each one that the network corrects is judged
+by these four questions; the answers are part of the result, so that a reader sees why a sentence was chosen.
 ``python -m training documents`` writes the plans.
 """
 

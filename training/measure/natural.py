@@ -1,4 +1,6 @@
-"""Measurements on text as people write it, of sources that no training has read.
+"""Commands ``natural``, ``unseen``, ``verdicts``: measurements on text as people write it.
+
+The texts are of sources that no training has read.
 
 ``python -m training natural`` corrects text with mistakes that people made and people mended, at the rate at
 which people make them: the sentences of one split of ``real_pairs.jsonl``, and among them so many right

@@ -1,4 +1,4 @@
-"""Studies of attribution: agreement of methods with occlusion, claims, and ablations of three heads.
+"""Attribution studies: methods against occlusion, claims, ablation of three heads.
 
 ``python -m training agreement`` measures how well attribution methods agree with occlusion over many edits.
 An edit is a change that the network makes of its own accord in a sentence of the pairs. Its reference is

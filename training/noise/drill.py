@@ -1,4 +1,4 @@
-"""Drills: training pairs for rare spelling mistakes, and for single spacing mistakes.
+"""Drills: pairs for rare misspellings and single spacing mistakes; right look-alikes.
 
 In running text a few mistakes can be made everywhere and most nowhere: half of the table's rows find no place
 in 40,000 sentences. A network has to learn these words by heart, so it meets them again and again, in short

@@ -1,8 +1,8 @@
-"""Generator of everyday sentences, because the corpora are mostly written language.
+"""Generator of right everyday sentences with spoken endings, from ``everyday.tsv``.
 
-They have spoken endings (방이 좁네요, 비가 올까 봐 우산을 샀어요) and the spaces of 한글 맞춤법. Each clause
-makes sense; two clauses together need not. Kiwi joins stems and endings (Lee 2024, as in
-``model/correction/morphemes.py``).
+The corpora are mostly written language. These sentences have the endings of talk (방이 좁네요, 비가 올까 봐
+우산을 샀어요) and the spaces of 한글 맞춤법. Each clause makes sense; two clauses together need not. Kiwi
+joins stems and endings (Lee 2024, as in ``model/correction/morphemes.py``).
 """
 
 import random

@@ -1,4 +1,4 @@
-"""Right text that looks mistaken: rare words beside commoner ones, brands, dialect in quotes, placeholders.
+"""Generator of right text that looks mistaken: rare words, brands, dialect, placeholders.
 
 A network that reads mistakes in most sentences takes a word that it seldom met for a slip in a commoner one
 (증파해야 -> 증가해야, 진안 -> 지난), and a word with a doubled syllable for one typed twice (휴대기기로 ->

@@ -1,4 +1,4 @@
-"""Generator of (wrong, right) pairs: which families of errors a sentence gets, and how many."""
+"""Generator of (wrong, right) pairs, ``make_pair``: mix of error families; ``Writer``."""
 
 import random
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Particle or suffix of a word, found by spelling alone, and the known common words.
+"""Particle or suffix of a word, by spelling alone; ``KnownWords``: the common words.
 
 The lists hold parts that can be recognised with some certainty; a word in doubt counts as having no particle.
 

@@ -1,4 +1,4 @@
-"""Optimiser steps under JAX: loss, gradients and update in one compiled function.
+"""``CompiledSteps``: optimiser steps under JAX; loss, gradients, update in one function.
 
 No step waits for Python.
 
@@ -29,7 +29,7 @@ _PRECISIONS = {"float32": None, "bfloat16": "BF16_BF16_F32"}
 
 
 class StepState(NamedTuple):
-    """All that a step changes, on the device."""
+    """The arrays on the device that an optimiser step replaces."""
 
     trainable: list[Any]
     fixed: list[Any]  # variables that are not trained: the random state of dropout

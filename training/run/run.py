@@ -73,7 +73,7 @@ FILE_NAME = "checkpoint.npz"
 
 @dataclass(frozen=True)
 class RunState:
-    """How far a run has come."""
+    """The progress of a run."""
 
     step: int = 0  # optimiser steps taken
     pairs: int = 0  # pairs seen

@@ -52,7 +52,7 @@ _PROPER_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 @dataclass(frozen=True)
 class Knobs(StreamSettings):
-    """All that one can turn when a network is trained.
+    """The hyperparameters of a training run.
 
     Each field is an option of ``python -m training train``.
     """

@@ -1,4 +1,4 @@
-"""Endless, resumable stream of training batches, made in background processes.
+"""``Stream``: endless, resumable training batches from background processes; ``Judge``.
 
 The corpus is shuffled anew each epoch and cut into pools of sentences. Pool ``i`` is a pure function of
 (corpus, settings, i): its sentences are made wrong, sorted by length into batches of about equally many

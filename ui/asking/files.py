@@ -1,4 +1,4 @@
-"""Background jobs over an uploaded file: correct its rows, or survey its sentences.
+"""Upload control, and background jobs over an uploaded file: correction, survey of heads.
 
 A ``Job`` works in a thread, a few rows at a time, so that other visitors are answered in between.
 ``TableJob`` corrects the texts of a file row by row. ``SurveyJob`` measures the roles of each head and the

@@ -1,4 +1,4 @@
-"""Cached access of all pages to the engine, the models and their files; a model's loading bar.
+"""Cached access of pages to the engine, the models and their files; loading bar.
 
 ``engine`` gives the one engine of a server. It starts with the server (``ui/shell/server.py``), so its
 workers load before the first page. The engine keeps the answers; only files that were read are kept here.

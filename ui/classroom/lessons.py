@@ -1,4 +1,4 @@
-"""Lesson plans in the bar of a class: the open step, and buttons to the one before and after.
+"""Lesson plans in the bar of a class: the open step, and buttons to the steps beside it.
 
 The teacher's browser needs no second window.
 """

@@ -1,7 +1,9 @@
-// Shows nothing. Asks the server now and then what is new in the classroom. A page that nobody sees asks
-// nothing. Nor does a page that is being drawn: if the visitor is leaving a page, the answer would arrive in
-// the next one. Nor does a page in which something was pressed just now: Streamlit sends what happens in one
-// moment as one message, for the fragment of the beat, and the press would be lost.
+// Polling of the server for news of the classroom, and height of the class's bar. It shows nothing.
+//
+// A page that is out of sight does not ask. Nor does a page that is being drawn: if the visitor is leaving a
+// page, the answer would arrive in the next one. Nor does a page in which something was pressed just now:
+// Streamlit sends what happens in one moment as one message, for the fragment of the beat, and the press would
+// be lost.
 //
 // In the class's bar it also says how high that is (--class-bar): pictures end above it. A step of a lesson
 // begins at the page's upper edge.

@@ -1,4 +1,5 @@
-// Copies a text. The wrapper puts this text before that of the script that uses it.
+// `copyText`: copies a text to the clipboard and confirms it.
+// The wrapper puts this text before that of the script that uses it.
 
 /** Copy `text`; `place`, the button or a status beside it, says so for a moment. */
 async function copyText(text, place, done) {

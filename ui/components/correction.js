@@ -1,4 +1,5 @@
-// The corrected text. A changed word is a button that opens a card beside it: what was wrong, why, how sure.
+// Corrected text whose changed words are buttons; each opens a card about its change.
+// The card has the wrong text, the reason and the confidence.
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".correction");

@@ -1,4 +1,4 @@
-// Draws the encoder-decoder of diagram.py, and tells which part was chosen.
+// `Diagram`: drawing of the encoder-decoder of diagram.py; it reports the chosen part.
 const NARROW_BELOW = 700; // pixels of width: beneath this the letters of the wide form would be too small
 const SMALL = 100; // boxes narrower than this have less room around their words
 const FORMS = {

@@ -1,5 +1,5 @@
-// The place of a component waits here for the script that draws it: both come from the server, in either
-// order.
+// Promise of a component's script, for which the component's place waits (place.js).
+// Both come from the server, in either order.
 const meeting = ((window.attentionScripts ??= {})[NAME] ??= (() => {
   let resolve; // Promise.withResolvers is too new for a class's older phones
   const promise = new Promise((done) => (resolve = done));

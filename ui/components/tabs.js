@@ -1,6 +1,7 @@
-// Shows nothing. Scrolls the line of tabs until the open one is wholly seen. Streamlit does so once, when the
-// line is not yet as wide as it will be: its letters, and the menus beside it, come later. Where tabs are out
-// of sight, the style draws an arrow at that end of the line. Pressing it shows them.
+// Scrolling of the line of tabs, so that the open one is wholly in sight. It shows nothing.
+// Streamlit scrolls once, when the line is not yet as wide as it will be: its letters, and the menus beside it,
+// come later. Where tabs are out of sight, the style draws an arrow at that end of the line. Pressing it shows
+// them.
 
 const ARROW = 32; // pixels that an arrow covers, and a little more
 

@@ -1,4 +1,4 @@
-// A line of welcome on a first visit, and a short tour of the page. Neither comes again once it was closed.
+// Line of welcome on a first visit, and a short tour of the page. Neither comes again once it was closed.
 
 const SEEN = "attentionWelcomed";
 const MARGIN = 6; // pixels between a frame and what it frames

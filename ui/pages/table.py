@@ -1,4 +1,4 @@
-"""Page of a class's texts: correct a table or a document, count kinds of mistakes, open a row's attention."""
+"""Page of a class's texts: correct a table or a document, count mistakes, open a row."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""Figures and sentences of the pages of masks and positions, which the phones of a class show, too.
+"""Figures and sentences of the pages of masks and positions, also for phones of a class.
 
 Each function returns the sentence about its figures, and these with their descriptions by name.
 """

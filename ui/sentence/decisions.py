@@ -127,7 +127,7 @@ def shown(found: loaders.Correction) -> tuple[loaders.SentenceCorrection | None,
 
 @dataclass(frozen=True)
 class Doing:
-    """What can be done about a correction on a page."""
+    """The actions that a page offers on a correction."""
 
     decides: bool = True  # accept and reject; without it no network can be asked about the other text
     tests: bool = False  # open the tested explanation of a change

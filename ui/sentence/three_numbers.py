@@ -1,4 +1,7 @@
-"""Line below the text about the change in focus: looked, wrote, mattered; each leads to its view."""
+"""Line of three numbers of a change: attention, direct logit attribution, occlusion.
+
+It calls them looked, wrote and mattered; each leads to its view.
+"""
 
 from collections.abc import Callable
 

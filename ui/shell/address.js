@@ -1,5 +1,5 @@
-// Keeps the address bar at the view of the session. A choice is a step of the browser's history, typing is
-// none.
+// Address bar at the session's view, and Back and Forward of the browser's history.
+// A choice is a step of the history, typing is none.
 
 const PATIENCE = 10_000; // milliseconds to wait for the session to follow Back; later it has missed it
 

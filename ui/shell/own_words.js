@@ -1,4 +1,4 @@
-// Shows nothing. Keeps the words that a visitor wants left alone in the browser.
+// Browser storage of the words that a visitor wants left alone. It shows nothing.
 const NAME = "attentionOwnWords";
 
 // Escape closes the settings, and with them the field, which keeps what was typed only when it is left.

@@ -1,4 +1,4 @@
-"""Words that a visitor wants left alone, kept in the visitor's browser and never in the address.
+"""Words that a visitor wants left alone, kept in the browser and never in the address.
 
 The session learns them from the browser when a page is first shown, and tells the browser each change.
 """

@@ -1,5 +1,5 @@
-// The switch between light and dark, and what makes the page follow it: figures and styles that the server
-// sends bring their colours along.
+// Switch between light and dark, and report of the theme to the server.
+// The server then sends figures and styles again, because they have their colours in them.
 
 let asked = null; // what the server has been asked for, until it comes
 

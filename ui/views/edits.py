@@ -1,4 +1,4 @@
-"""View *this change*: heads that attend to the place of a change more than to such places elsewhere."""
+"""View *this change*: heads that attend to a change more than to other such places."""
 
 from collections.abc import Sequence
 from functools import cached_property

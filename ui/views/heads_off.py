@@ -71,7 +71,7 @@ def _put(heads: Iterable[Head]) -> None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The fate of one change: the text, the probability of the fix, and one of made, undone and other."""
+    """The outcome of one change: the text, the probability of the fix, and one of made, undone and other."""
 
     text: str | None
     probability: float

@@ -1,4 +1,4 @@
-"""Overview of all heads of all layers as small maps; a chosen one opens its head."""
+"""Overview of all heads as small maps, by place or in an order; a chosen one is opened."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Experiment *teach it*: model editing with a visitor's pairs of a wrong and a wanted sentence.
+"""Experiment *teach it*: model editing with a visitor's pairs of sentences.
 
 The pairs and the options are settings, so a link and a class show the same edit, and nothing is stored.
 """

@@ -1,4 +1,4 @@
-// Elements of HTML and SVG, keys, filled texts, merged objects, groups, places in lists.
+// Helpers: elements of HTML and SVG, keys, filled texts, merged objects, groups, ranges.
 
 /** An HTML element with a class and its children. */
 export function node(tag, className, ...children) {

@@ -1,5 +1,5 @@
-// Shows all heads of one trace, and one map of them as a heatmap, as lines, or step by step. A page may add
-// views of its own in `data.more`: each has a `name`, a `label`, and `draw(place, explorer)`.
+// `Explorer`: all heads of a trace, and one map as a heatmap, as lines, or step by step.
+// A page may add views of its own in `data.more`: each has a `name`, a `label`, and `draw(place, explorer)`.
 
 const MEAN = "mean";
 const VIEWS = ["heatmap", "lines", "steps"];

@@ -1,4 +1,4 @@
-// The weights of one kind of attention: unpacked, averaged, compared, and put into pictures.
+// Weights of one kind of attention: unpacked, averaged, compared, and put into figures.
 
 /** Float32Array of the weights that explore.py packed. */
 async function unpackedWeights(text, unit) {

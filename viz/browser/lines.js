@@ -1,4 +1,4 @@
-// Draws attention as lines between two columns of tokens, and answers the pointer by itself.
+// `Lines`: attention as lines between two columns of tokens, with hover and pinned lines.
 export default component("lines", () => Lines);
 
 /** Weights as lines between two columns of tokens. It keeps the visitor's pointing by itself. */

@@ -1,4 +1,5 @@
-// Where everything of the drawing of lines.js stands. The wrapper puts this text before that of lines.js.
+// Layout of the drawing of lines.js: places and sizes in pixels, and its legend.
+// The wrapper puts this text before that of lines.js.
 
 const WIDEST = 820; // pixels; longer lines are no easier to follow
 const PAD = 8; // pixels between a token and its neighbour

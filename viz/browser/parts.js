@@ -1,5 +1,5 @@
-// Unpacks the library that draws, and starts every component of the page once the font is there, because
-// Plotly measures the labels that it will show.
+// Start of a standalone page: unpacks Plotly, then starts its components with the font.
+// They wait for the font because Plotly measures the labels that it will show.
 
 window.components = {}; // name of a script -> the function that it exports
 window.register = (name) => (draw) => (window.components[name] = draw);

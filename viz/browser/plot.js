@@ -1,4 +1,4 @@
-// Draws a Plotly figure, redraws it in place when it changes, and tells which cell was chosen.
+// `Plot`: a Plotly figure, redrawn in place when it changes; it reports the chosen cell.
 
 const FORMATS = { png: PNG_SCALE, svg: 1 }; // format -> how many times the size on the screen it has
 // Drawing a box and a double click do what the last five did.

@@ -1,5 +1,6 @@
-// Paints the cells of a mosaic on a canvas beneath its figure. Plotly would find the colour of each cell by
-// itself and pack them all as a picture, at each figure anew, which takes as long as the rest of it.
+// Cells of a mosaic, painted on a canvas beneath its figure.
+// Plotly would find the colour of each cell by itself and pack them all as a picture, at each figure anew, which
+// takes as long as the rest of it.
 
 const BYTES = 256;
 

@@ -1,4 +1,4 @@
-// How a picture of small tiles fills the room it is given; see plot_fit.js.
+// Layout of a picture of small tiles that fills the room it is given; see plot_fit.js.
 
 const FEWEST_EMS = 2.7; // above tiles with numbers: of the columns' numbers, and of their name
 const EDGE = 4; // pixels around tiles where nothing is written, and no button appears

@@ -1,4 +1,4 @@
-// How much of the window a picture has. The wrappers put this text before those that ask it.
+// Room of a picture in the window, in pixels. The wrappers put this text before those that use it.
 
 const KEPT_FREE = 6; // pixels at the lower edge of the window
 

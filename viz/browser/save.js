@@ -1,4 +1,5 @@
-// Saves a drawn <svg> as a file. The wrapper of a component puts this text before the component's own.
+// Buttons that save a drawn <svg> as PNG or SVG, and the file that they make.
+// The wrapper of a component puts this text before the component's own.
 
 const MOST_PIXELS = 16_000_000; // of a canvas: phones draw nothing at all on a larger one
 

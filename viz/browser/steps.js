@@ -1,4 +1,4 @@
-// Replays decoding step by step. All steps are in the data, so moving asks for nothing.
+// `Player`: replay of decoding, step by step. All steps are in the data, so moving asks for nothing.
 const PACE = 700; // milliseconds that one step is shown while playing
 const REST = 500; // milliseconds without a move after which the step is said aloud and reported
 const WHOLE = 80; // strips of more tokens fold tokens far from the largest weights

@@ -1,4 +1,4 @@
-// The picture that is saved of one step. Sizes are in pixels.
+// Picture of one decoding step, to be saved as a file. Sizes are in pixels.
 const PICTURE = { width: 960, margin: 24, cell: 44, line: 26, gap: 10 };
 
 /** One step as a drawing of its own: the text, the candidates, the decision, both strips. */

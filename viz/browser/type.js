@@ -1,4 +1,4 @@
-// How large type is.
+// Type size of the page, width of text in ems, and probabilities and log odds as text.
 
 /** How much larger the page's type is than usual, as for the back row of a lecture. */
 function enlargement() {

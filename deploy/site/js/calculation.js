@@ -1,4 +1,4 @@
-// Three views of the browser's page: attention of one query in numbers, masks, positional encodings.
+// Site views: attention of one query in numbers, attention masks, positional encodings.
 // They compute as ui/views/numbers.py, ui/pages/masks.py and ui/pages/positions.py do.
 import { menu } from "../../../viz/browser/dom.js";
 import { filledCalculation, filledTable, numberText } from "./charts.js";

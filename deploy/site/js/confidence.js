@@ -1,4 +1,5 @@
-// The confidence of a candidate from boosted trees, word counts and n-grams; ports of model/correction/.
+// `Confidence` of a candidate by boosted trees, word counts, n-grams.
+// Ports of model/correction/.
 import { between, sum, upTo } from "./numbers.js";
 import { distance, findChanges, isBlank, spansOf } from "./text.js";
 

@@ -1,4 +1,5 @@
-// From a text to its correction, sentence by sentence; ports of model/correction/ and model/text/.
+// `Corrector`: corrects a text by sentences; particles, English layout, known mistakes.
+// Ports of model/correction/ and model/text/.
 import { readOff, visible } from "./network.js";
 import { afterSecondReading, agreeing, changesOf, findStretches } from "./proposing.js";
 import { isSupported, made, offeredInDialect, probable } from "./proposing.js";

@@ -1,5 +1,6 @@
-// A person's decisions about proposals, as ui/sentence/decisions.py: stretches [start, end] of the normalised
-// text, which move while the text goes on. A number is a proposal, from 0, as earlier links have it.
+// A person's decisions about proposed changes; port of ui/sentence/decisions.py.
+// Each is a stretch [start, end] of the normalised text, which moves with edits of the text before it, or the
+// number of a proposal, from 0, as earlier links have it.
 import { normalise } from "./text.js";
 
 const isSame = (one, other) => one[0] === other[0] && one[1] === other[1];

@@ -1,4 +1,4 @@
-// Heads off, occluded tokens, and attention to an edit; ports of model/analysis/.
+// Experiments: head ablation, occlusion, attention to an edit; ports of model/analysis/.
 import { END_ID, likeliest, logSoftmax, PAD_ID } from "./network.js";
 import { between, largestFirst, mean, sum, upTo } from "./numbers.js";
 import { findChanges, isSameChange, meet } from "./text.js";

@@ -1,4 +1,5 @@
-// Fills the figure templates of deploy/site/figures.py with the tokens and numbers of a sentence.
+// Figure templates filled with a sentence's tokens and numbers; labels and ticks of tokens.
+// The templates are those of deploy/site/figures.py.
 import { filled, merged } from "../../../viz/browser/dom.js";
 import { ems } from "../../../viz/browser/type.js";
 import { upTo } from "./numbers.js";

@@ -1,4 +1,4 @@
-// The kind of a mistake and the reason why a change is right; port of model/analysis/kinds.py.
+// Kind of a mistake, and the reason why a change is right; port of model/analysis/kinds.py.
 import { explanationOf } from "./norm.js";
 import { upTo } from "./numbers.js";
 import { carriedOver, rulesBetween, soundTheSame, wayAlike } from "./sounds.js";

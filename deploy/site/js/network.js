@@ -1,4 +1,4 @@
-// The network in ONNX Runtime: token ids, graphs, and drafting.
+// `Network` in ONNX Runtime with draft decoding, and `Tokenizer`; ports of model/.
 import { between } from "./numbers.js";
 import { isSyllable, opcodes } from "./text.js";
 

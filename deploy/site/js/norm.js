@@ -1,4 +1,4 @@
-// The article of the norm that a change follows, or a teacher's reason; port of model/norm/articles.py.
+// Article of the spelling norm, or teacher's reason, of a change; port of model/norm/.
 import { between, grouped } from "./numbers.js";
 import { compose, decompose, spansOf } from "./text.js";
 

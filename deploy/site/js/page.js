@@ -1,4 +1,4 @@
-// The page: text goes to the worker, the correction and its figures come back.
+// `Site`: the page of the site: text area, correction with its cards, and figures.
 import { filled } from "../../../viz/browser/dom.js";
 import { confidenceText, probabilityText } from "../../../viz/browser/type.js";
 import { decide, isRejected, movedAlong, readPlaces, writtenPlaces } from "./decisions.js";

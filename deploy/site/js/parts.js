@@ -1,4 +1,4 @@
-// Packed parts of the site: unpacking, files of arrays, and the weights that the graphs read.
+// Packed parts of the site: unpacking, files of arrays, the weights that the graphs read.
 import { FIRST_SYLLABLE, OUTSIDE_ID, SPECIAL } from "./network.js";
 import { sinusoids } from "./numbers.js";
 import { isSyllable } from "./text.js";

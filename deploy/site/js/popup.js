@@ -1,4 +1,4 @@
-// The extension's popup: the text that is marked in the tab, its correction, and the way to its network.
+// Popup of the browser extension: correction of a tab's marked text, button to its network.
 import { begin as beginPage, LONGEST, Site } from "./page.js";
 
 /**

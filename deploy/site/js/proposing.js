@@ -1,4 +1,5 @@
-// Candidates, proposed changes, second reading, agreement of repeated words; ports of model/correction/.
+// Candidates, proposed changes, second reading, and agreement of repeated words.
+// Ports of model/correction/.
 import { END_ID, logSoftmax, OUTSIDE_ID, PAD_ID, START_ID } from "./network.js";
 import { isDialect } from "./protected.js";
 import { between, grouped, sum } from "./numbers.js";

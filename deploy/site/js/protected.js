@@ -1,4 +1,4 @@
-// Protected spans, anchors, and the changes that no correction may make; ports of model/text/.
+// Protected text, forbidden changes, anchors and the passages between; port of model/text/.
 import { applyChanges, clipped, isHangul, isLetterOrNumber, isSpace, movesSpaces } from "./text.js";
 import { opcodes, spansOf, stripEnd, stripStart, WORDS } from "./text.js";
 

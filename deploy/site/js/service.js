@@ -1,4 +1,4 @@
-// Keeps the whole site for visits without a network. VERSION and FILES stand before this text.
+// Service worker: keeps the site for visits offline. VERSION and FILES stand before this text.
 
 const own = `site-${VERSION}`;
 

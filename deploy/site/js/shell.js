@@ -1,4 +1,5 @@
-// Fetches or unpacks the parts of the page. `window.part(name)` gives the bytes of a part of PARTS.
+// Loader of the page's packed parts and scripts, fetched or taken from the page.
+// `window.part(name)` gives the bytes of a part of PARTS.
 import { inflated, unpackedPart } from "./parts.js";
 
 window.components = {}; // name of a script -> the function that it exports

@@ -1,5 +1,6 @@
-// Pronunciation as a key: texts that sound alike share one; port of model/text/pronunciation.py, whose comments
-// name the articles of the Standard Pronunciation. `keys`: of rules.py; `keys.sounds` has the tables.
+// Pronunciation of a text as a key, which texts that sound alike share.
+// Port of model/text/pronunciation.py, whose comments name the articles of the Standard Pronunciation.
+// `keys`: of rules.py; `keys.sounds` has the tables.
 import { compose, decompose, squeezed } from "./text.js";
 
 /** Whether two texts have the same pronunciation by the Standard Pronunciation. */

@@ -1,4 +1,4 @@
-// The views of the page beside heatmap, lines and steps.
+// Further site views: this change, received attention, head ablation, occlusion.
 import { button, filled, menu, node, replaceControls } from "../../../viz/browser/dom.js";
 import { probabilityText } from "../../../viz/browser/type.js";
 import { masks, numbers, positions } from "./calculation.js";

@@ -1,5 +1,4 @@
-"""How fast is the network in the visitor's own browser? Seconds to the first pictures, milliseconds from a
-key, megabytes.
+"""Benchmark of the static site in a browser: time to first pictures and per key, memory.
 
     python benchmarks/browser_site.py [--keys 20] [--slower 4]
 

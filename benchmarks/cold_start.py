@@ -1,4 +1,4 @@
-"""Cold start of the app in a browser: seconds to the first picture, the first correction, the laboratory.
+"""Benchmark of a cold start in a browser: time to first picture, correction, experiment.
 
 All are counted from the server's first answer: to the first example's picture; to the answer to a sentence
 that is typed as soon as the page has a text area; and, of a server whose first visitor opens the laboratory,

@@ -1,4 +1,4 @@
-"""Composed texts: prose among marks, repetitions, code, names and addresses, each part with its place.
+"""Generator of test texts: prose among marks, repetitions, code, names and addresses.
 
 The same seed composes the same texts. The prose is that of the files beside this one, the wrong and the right
 side alike.

@@ -1,4 +1,4 @@
-"""A model folder of ours as a model of CTranslate2: the same weights, so the same text.
+"""Conversion of a model folder to CTranslate2: the same weights, so the same text.
 
 The format has everything our network has: blocks that normalise first, two closing normalisations, sinusoids
 given as a table. Only the embedding has to be written out: CTranslate2 knows no jamo, so each id gets its

@@ -1,4 +1,4 @@
-"""The engines that correct in benchmarks/peers.py: ours, CTranslate2 with our weights, and transformers.
+"""Engines compared in ``peers.py``: ours, CTranslate2 with our weights, transformers.
 
 Every engine runs in a separate process and imports its library there. Text goes in and comes out, so all pay
 for their tokens. All cut a long text where our network has to, unless ``whole`` is set. Seconds

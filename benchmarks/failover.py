@@ -1,5 +1,4 @@
-"""Load through nginx on two page processes that share an engine, of which one page process is killed
-meanwhile.
+"""Load benchmark of two page processes behind nginx, one of which is killed meanwhile.
 
     python benchmarks/failover.py --visitors 100 --seconds 60
 

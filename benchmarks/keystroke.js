@@ -1,5 +1,5 @@
-// Runs in the page before the app does: notes when a key, its sending and its picture happen, in the
-// browser's clock. All times are milliseconds of performance.now().
+// Timer of keystroke.py in the page: the times of a key, of its sending and of its picture.
+// It runs before the app does. All times are milliseconds of performance.now().
 window.watch = (() => {
   let key, typed, sent, written, drawn, before, blocked;
   const paint = (then) => requestAnimationFrame(() => setTimeout(then)); // after the frame has been painted

@@ -1,4 +1,4 @@
-"""From a keystroke to its picture on the main page, in a real browser, stage by stage.
+"""Benchmark of a keystroke on the main page: time of each stage to its picture, and bytes.
 
     python benchmarks/keystroke.py [--keys 40] [--tokens 40]
     python benchmarks/keystroke.py --heads 5        # best of 5: all texts that are written without one head

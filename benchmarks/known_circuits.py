@@ -1,4 +1,4 @@
-"""Precision and recall of the search for circuits, on networks with a known one, as in InterpBench.
+"""Precision and recall of circuit discovery on networks with known circuits (InterpBench).
 
     python benchmarks/known_circuits.py train FOLDER
     python benchmarks/known_circuits.py measure FOLDER

@@ -1,4 +1,4 @@
-"""Visitors who each type a sentence that is new to the server, every three seconds.
+"""Load benchmark: visitors who each type a new sentence every three seconds.
 
     streamlit run app.py
     python benchmarks/load.py --visitors 30 --seconds 60 [--address http://127.0.0.1:8501]

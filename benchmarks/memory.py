@@ -1,5 +1,6 @@
-"""Resident memory of a process that corrects: at rest, after short and long sentences, and over thousands of
-them.
+"""Benchmark of resident memory: of a process that corrects, or of the app's server.
+
+Of a process: at rest, after short and long sentences, and over thousands of them.
 
     python benchmarks/memory.py [--corrections 5000]
     python benchmarks/memory.py --minutes 60

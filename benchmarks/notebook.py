@@ -1,4 +1,4 @@
-"""Bytes and seconds of the lens in a notebook, beside BertViz's model view of the same attention.
+"""Size and time of ``viz.explore`` in a notebook, beside BertViz's model view.
 
     python benchmarks/notebook.py [--runs 3]
 

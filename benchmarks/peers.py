@@ -1,4 +1,4 @@
-"""How long a correction takes beside the engines people would use instead, in one run on the same machine.
+"""Time of a correction, beside CTranslate2 and transformers on the same machine.
 
     python benchmarks/peers.py sentences [--rounds 20] [--lengths 32,128,512]
     python benchmarks/peers.py file [--sentences 10000] [--rounds 1]

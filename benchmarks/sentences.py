@@ -1,4 +1,4 @@
-"""Korean sentences to measure with, as many and as long as wanted, with errors such as people make."""
+"""Generated Korean sentences for the benchmarks: right ones, and pairs with natural errors."""
 
 import random
 import tomllib

@@ -1,5 +1,4 @@
-"""Processes that a measurement starts and ends: the app's server, a headless Chromium, an engine in
-isolation.
+"""Processes of a benchmark: the app's server, a headless Chromium, an engine in isolation.
 
 Example:
     >>> with socket.socket() as listener:

@@ -1,4 +1,4 @@
-"""How long a file of the class takes on the page of files.
+"""Benchmark of the page of a class's texts: time to correct all rows of a file.
 
     python benchmarks/table.py [--rows 10000]
 

@@ -1,4 +1,6 @@
-"""Pairs a second of a training step beside the same step in PyTorch, and of the error generator alone.
+"""Speed of a training step, beside the same step in PyTorch, and of the error generator.
+
+Both in pairs a second.
 
     python benchmarks/training_speed.py [--rounds 10] [--steps 3] [--dff 512,1024] [--corpus FILE]
 

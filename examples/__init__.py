@@ -1,1 +1,4 @@
-"""How to look into networks of other libraries. Nothing of the app needs this folder."""
+"""Examples for networks of other libraries: traces, interventions, a PyTorch port.
+
+Nothing of the app needs this folder.
+"""

@@ -1,4 +1,4 @@
-"""Kernels of notebooks import ``see_attention`` as an installed wheel has it."""
+"""Fixtures of the examples' tests: ``see_attention`` as a notebook kernel imports it."""
 
 import os
 

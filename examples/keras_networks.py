@@ -1,5 +1,6 @@
-"""Small Keras networks as courses write them, untrained: the documents open them, and the tests of the
-adapters do.
+"""Small Keras networks as courses write them, for documents and tests of the adapters.
+
+All but that of ``copying`` are untrained.
 """
 
 import keras

@@ -1,5 +1,6 @@
-"""A small trace of MarianMT: ``python -m examples.marian_trace tests/marian.npz`` (needs
-requirements-examples.txt).
+"""Small MarianMT trace with random weights, written as a file for the tests.
+
+``python -m examples.marian_trace tests/marian.npz`` (needs requirements-examples.txt).
 
 The weights are random, so the model's output would mean nothing; it is given a target instead. Encoder and
 decoder have other numbers of layers and heads.

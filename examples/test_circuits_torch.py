@@ -1,4 +1,6 @@
-"""The decompositions once more in PyTorch: the port on random weights, taken apart by hooks and gradients.
+"""Logit attribution, score decomposition and circuits against PyTorch's gradients.
+
+The port on random weights is taken apart by hooks.
 
 Where a normalisation's scale is held, the score is linear in each part's output, so gradient times part is
 the part's share.

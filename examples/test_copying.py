@@ -1,4 +1,4 @@
-"""Small networks that have learnt to write three letters again hold a circuit, and the search finds it.
+"""Circuit search on small networks that are trained to copy three letters.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

@@ -1,4 +1,6 @@
-"""The residual stream of decoder-only models against TransformerLens on the same random weights.
+"""Residual-stream methods on decoder-only models, against TransformerLens.
+
+Both have the same random weights.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

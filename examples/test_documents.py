@@ -1,4 +1,6 @@
-"""The pages about models of Hugging Face: their code runs with the installed package, in an empty folder.
+"""Code blocks of the documents on Hugging Face models, run with the installed package.
+
+They run in an empty folder.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

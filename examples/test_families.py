@@ -1,5 +1,6 @@
-"""Families of transformers: trace, laboratory and residual stream have the numbers of the model, or one
-sentence names the missing part.
+"""Adapters on families of transformers: trace, laboratory and residual stream.
+
+Their numbers are those of the model, or one sentence names the missing part.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

@@ -1,4 +1,4 @@
-"""``from_transformers`` against the attention that transformers itself returns, with tiny untrained models.
+"""``from_transformers`` against the attention that transformers returns, on tiny models.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

@@ -1,5 +1,6 @@
-"""The tests of ``trace_keras``, of its laboratory and of the residual stream, once more on PyTorch and on
-JAX. On TensorFlow they run with all others.
+"""Tests of the Keras adapters (trace, laboratory, stream), again on PyTorch and JAX.
+
+On TensorFlow they run with all others.
 
 Run by `pytest examples`; see requirements-examples.txt. Keras has one backend for each process, so this is
 another process.

@@ -1,4 +1,4 @@
-"""KerasHub's models by the one line of ``trace_keras``, BART against its own layers.
+"""``trace_keras`` and ``laboratory_of`` on KerasHub models, BART against its own layers.
 
 Skipped where KerasHub is not installed: its tokenizers need TensorFlow Text, which needs all of TensorFlow,
 so it is installed by itself (requirements-examples.txt says how).

@@ -1,5 +1,6 @@
-"""``laboratory_of`` models of transformers, and the NumPy walk of their residual streams, against the numbers
-of PyTorch when the same is done by hand.
+"""``laboratory_of`` models of transformers: interventions and residual stream.
+
+Their numbers are compared with those of PyTorch when the same is done by hand.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

@@ -1,4 +1,4 @@
-"""Notebooks are executed from first cell to last; the lens in a cell's output works in a browser offline.
+"""Example notebooks: execution of every cell, and the saved output in a browser offline.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

@@ -1,4 +1,4 @@
-"""The port to PyTorch puts out the numbers of the network."""
+"""``Port``: the correcting network in PyTorch, with equal logits and with gradients."""
 
 import numpy as np
 import pytest

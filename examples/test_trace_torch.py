@@ -1,4 +1,4 @@
-"""``trace_torch``: layers of PyTorch, attention by hand, single heads, masks, and its refusals.
+"""``trace_torch``: PyTorch layers, attention by hand, single heads, masks, refusals.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

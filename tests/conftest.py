@@ -1,4 +1,4 @@
-"""Fixtures for the tests of several rooms: one tiny network with seeded weights, never a trained one."""
+"""Fixtures of several rooms: tiny networks with seeded or planted weights, the shipped one."""
 
 import gc
 import os
@@ -66,10 +66,10 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.fixture(autouse=True, scope="module")
 def little_garbage_to_look_for():
-    """Streamlit collects garbage after each run of a script, Keras with each new network.
+    """Keep the objects of earlier test files out of garbage collections.
 
-    Objects left by the files before this one are not searched again: TensorFlow alone is half a million
-    objects, and this saves a seventh of the time of tests/model and tests/ui.
+    Streamlit collects after each run of a script, Keras with each new network. TensorFlow alone is half a
+    million objects, and this saves a seventh of the time of tests/model and tests/ui.
     """
     gc.freeze()
 
@@ -125,7 +125,7 @@ def planted():
 
 @pytest.fixture(scope="session")
 def planted_writer():
-    """The same with a feed-forward network that writes."""
+    """The planted network with a feed-forward network that writes."""
     from tests.planted import planted_corrector
 
     return asked_here(planted_corrector(feed_forward=True))
@@ -133,7 +133,7 @@ def planted_writer():
 
 @pytest.fixture(scope="session")
 def planted_circuit():
-    """The same with a circuit of three parts."""
+    """The planted network with a circuit of three parts."""
     from tests.planted import planted_corrector
 
     return asked_here(planted_corrector(circuit=True))

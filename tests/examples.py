@@ -1,4 +1,4 @@
-"""Examples in text files, which can be read and added without Python."""
+"""Reader of the tests' example files: a text and its result in each line, by section."""
 
 import re
 from collections.abc import Iterator

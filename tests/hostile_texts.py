@@ -1,4 +1,7 @@
-"""Texts that are not typed in good faith, the same ones for the same seed."""
+"""Generator of adversarial texts: random characters, surrogates, jamo, endless runs.
+
+The same seed makes the same texts.
+"""
 
 import random
 import sys

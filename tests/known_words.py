@@ -1,4 +1,4 @@
-"""A confidence that knows three words, for tests, and a sentence with two stretches that it may change."""
+"""``Confidence`` that knows three words, and a sentence with two stretches, for tests."""
 
 import math
 

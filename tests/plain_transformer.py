@@ -1,5 +1,6 @@
-"""The Transformer of ``model/network`` once more, in NumPy alone: written without Keras, from the same paper
-(Vaswani et al. 2017), so each version checks the other.
+"""Transformer of ``model/network`` in plain NumPy, as an independent reference.
+
+Written without Keras, from the same paper (Vaswani et al. 2017), so each version checks the other.
 
 B batch, S source, T target, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
 """

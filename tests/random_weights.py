@@ -1,4 +1,4 @@
-"""Weights that mean nothing, the same ones for the same generator."""
+"""Random weights of a seed, and equal networks in Keras and in NumPy."""
 
 import numpy as np
 

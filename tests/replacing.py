@@ -1,4 +1,4 @@
-"""A corrector whose answers are known: it makes the given replacements."""
+"""``Replacer``: stub of a corrector that makes given replacements."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""A head without any output, made in two ways, for all networks whose residual stream NumPy computes."""
+"""Scores without each head: its output patched to zero, and the head ablated.
+
+For all networks whose residual stream NumPy computes.
+"""
 
 from collections.abc import Sequence
 from typing import Any

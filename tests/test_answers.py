@@ -1,4 +1,4 @@
-"""The implementations of a corrector's interfaces that no typed line of the product passes on.
+"""Type checks for mypy: classes that implement a corrector's protocols.
 
 Mypy checks that each function returns its type.
 """

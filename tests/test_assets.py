@@ -1,4 +1,4 @@
-"""The product's files belong together: weights, their record, and the numbers measured with them."""
+"""Shipped assets agree: weights, training record, measured numbers, snapshots, words."""
 
 import csv
 import json

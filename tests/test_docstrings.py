@@ -1,4 +1,4 @@
-"""The examples in docstrings run."""
+"""Examples in the docstrings of the product's modules, run as doctests."""
 
 import doctest
 import importlib

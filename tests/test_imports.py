@@ -1,4 +1,7 @@
-"""Who may import whom, read from the files themselves: a rule of folders, without exceptions."""
+"""Import rules of the rooms: allowed rooms and libraries, no circles, a light start.
+
+Read from the files themselves, folder by folder, without exceptions.
+"""
 
 import ast
 import re

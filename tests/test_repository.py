@@ -1,6 +1,4 @@
-"""Files beside the code agree with it: links of documents, checks of a commit, licences, the proxy's
-policy, the version.
-"""
+"""Repository files agree: links of documents, CI, licences, proxy policy, version."""
 
 import base64
 import csv

@@ -1,4 +1,7 @@
-"""The server as a whole, with its workers, as a visitor meets it over its websocket. Needs /proc (Linux)."""
+"""Running server with its workers, visited over its websocket: processes, libraries.
+
+Needs /proc (Linux).
+"""
 
 import asyncio
 import os

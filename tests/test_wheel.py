@@ -1,5 +1,6 @@
-"""The wheel, installed into an empty environment, works in a folder that has files called ``model.py`` and
-``viz.py``.
+"""Wheel in an empty environment: imports, commands, types, code of the documents.
+
+It works in a folder that has files called ``model.py`` and ``viz.py``.
 """
 
 import os

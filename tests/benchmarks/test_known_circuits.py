@@ -1,4 +1,4 @@
-"""Programs know their circuits; a network in training is the one that is analysed; areas and shares."""
+"""Benchmark of circuit discovery: task programs, their networks, metrics of a search."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Where parts of a page are on the screen, and whether they keep out of each other's way."""
+"""Bounding boxes of page elements: their places, overlaps and parts outside the window."""
 
 from itertools import combinations
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The Chromium that tests, measurements and pictures open."""
+"""Chromium for tests, benchmarks and pictures: finds its program and launches it."""
 
 import os
 from pathlib import Path

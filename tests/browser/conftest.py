@@ -1,4 +1,4 @@
-"""The app as a visitor meets it: one server with the shipped model and one browser for all tests."""
+"""Fixtures of the browser tests: a server with the shipped model, Chromium, the site."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -306,7 +306,7 @@ def site_file(site, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def open_site(browser, site_host):
-    """One page for most tests: to open the network takes longer than to ask it."""
+    """One page of the site for most tests, since opening the network takes longer than asking it."""
     with visiting(browser, site_host) as page:
         is_open(page)
         yield page

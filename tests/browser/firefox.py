@@ -1,6 +1,6 @@
-"""A headless Firefox that is driven by WebDriver BiDi, the W3C's protocol, which Firefox speaks by itself.
+"""Headless Firefox for tests, driven by WebDriver BiDi, the W3C's protocol.
 
-Playwright drives only its own build.
+Firefox speaks it by itself; Playwright drives only its own build.
 """
 
 import json

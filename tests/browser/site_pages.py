@@ -1,4 +1,4 @@
-"""The built site as a visitor meets it: on a plain static host, and as one file."""
+"""Helpers of tests of the static site: a static host, visits, and a page's corrections."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,5 +1,7 @@
-"""The views that follow an answer through the network, as the lesson *looked, wrote, mattered* walks through
-them: what is pressed in them. Their numbers are those of tests/ui/views; test_lesson_plans.py opens all.
+"""Links between views in a browser: from a change to heads, from a bar to a head's map.
+
+The lesson *looked, wrote, mattered* walks through these views. Their numbers are tested in tests/ui/views;
+test_lesson_plans.py opens all.
 """
 
 from urllib.parse import urlencode

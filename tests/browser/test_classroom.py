@@ -1,4 +1,4 @@
-"""A lesson in three browsers: a teacher and two phones."""
+"""Classroom pages in three browsers: a teacher and two phones in one lesson."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The minimum confidence in a real browser: by keyboard and by link, and its effect on each change."""
+"""Slider of the minimum confidence in a browser: keyboard, link, effect on each change."""
 
 from urllib.parse import urlencode
 

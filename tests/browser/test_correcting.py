@@ -1,6 +1,6 @@
-"""From a typed sentence to its correction and to the numbers of its attention, in a real browser.
+"""Main page in a browser: the corrected text, its cards and list, and its attention.
 
-The older network beside the Transformer: chosen in the settings, it answers for itself on every page.
+The last test chooses the recurrent network in the settings.
 """
 
 import re

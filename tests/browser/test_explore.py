@@ -1,4 +1,4 @@
-"""The lens as a notebook's output: a frame in another page, without a network."""
+"""``explore`` as a notebook's output in a browser offline: overview, maps, lines, steps."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The file that is taken away, opened without a network; and pictures saved from a figure's own toolbar."""
+"""Exported HTML file of a view in a browser offline; pictures saved from figures."""
 
 from itertools import product
 from pathlib import Path

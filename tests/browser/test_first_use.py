@@ -1,4 +1,4 @@
-"""The first use of a view on a server imports no library and starts no process: both are ready before."""
+"""First use of a slow view on a new server: it imports no library, starts no process."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A first visit: the welcome and the tour, and texts to copy; the switch between light and dark."""
+"""First visit in a browser: welcome, tour, copied text and link, light and dark theme."""
 
 from urllib.parse import parse_qs
 

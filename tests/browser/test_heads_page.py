@@ -1,6 +1,4 @@
-"""The page of the heads with the shipped survey: a click leads to a head, nothing moves, and a file is
-surveyed while one looks.
-"""
+"""Page of the heads in a browser: links of squares, survey of a file, stable layout."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The main page by keyboard: which elements are reached, in which order, and their labels."""
+"""Keyboard access to the main page: order of focus, arrow keys, tables of pictures."""
 
 import re
 

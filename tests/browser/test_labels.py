@@ -1,4 +1,4 @@
-"""Texts in and around figures: apart, whole, under no toolbar, on pages of every size."""
+"""Labels of figures in a browser: not cut and not overlapping, in every window size."""
 
 from urllib.parse import urlencode
 

@@ -1,4 +1,4 @@
-"""The view from the last row: lecture mode fills the screen of a projector, and nothing is small."""
+"""Lecture mode in a browser: size of texts and pictures on a projector, on every page."""
 
 import re
 from pathlib import Path

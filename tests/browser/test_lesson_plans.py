@@ -1,5 +1,6 @@
-"""Walks through every step of every lesson plan, in both languages: the plan's buttons exist, and its texts
-are shown.
+"""Lesson plans in a browser: buttons and texts of every step, in both languages.
+
+Also a lesson's duration, and the worksheet on paper.
 """
 
 import re

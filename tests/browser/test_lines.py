@@ -1,5 +1,6 @@
-"""The drawing of the lines, in a separate page that is opened from a file: it needs neither Streamlit nor a
-server.
+"""Attention lines (``lines.js``) in a browser: pointer, touch, keyboard, saved picture.
+
+The page is opened from a file: it needs neither Streamlit nor a server.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""The correction follows the typing, also inside a composed syllable, and never disturbs it.
+"""Live typing in a browser: the correction follows each key, also inside a syllable.
 
 A keystroke redraws the text and its pictures; the rest of the page stays as it is, unless it shows
 something of the text.

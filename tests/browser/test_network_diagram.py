@@ -1,4 +1,4 @@
-"""The drawn network in a browser: it leads on by mouse and keyboard, fits a phone, and can be saved."""
+"""Network diagram in a browser: links by mouse and keyboard, a phone, the saved file."""
 
 from pathlib import Path
 

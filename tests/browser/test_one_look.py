@@ -1,4 +1,4 @@
-"""The main page as it is composed: one screen, on which nothing moves but the picture's contents."""
+"""Layout of the main page: one screen with stable places; phone, projector, print."""
 
 from urllib.parse import urlencode
 

@@ -1,4 +1,4 @@
-"""The pages beside the main one: what is seen in one look, and the control for files."""
+"""Layout of the pages beside the main one, and their control for uploading a file."""
 
 from urllib.parse import urlencode
 

@@ -1,4 +1,4 @@
-"""Languages, small screens, light and dark, assistive technology, and no word to the outside."""
+"""Accessibility of every page: languages, phones, themes, and no request elsewhere."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -1,7 +1,4 @@
-"""Sentences of the page can be read to their end: above a picture, and below the correction on a phone.
-
-Nothing lies over anything.
-"""
+"""Sentences around the pictures in a browser: shown whole, with nothing over them."""
 
 from urllib.parse import urlencode
 

@@ -1,4 +1,4 @@
-"""The corrections of ``deploy/site`` are those of Python, and so are its figures.
+"""Static site against Python: equal corrections, decisions, attention and figures.
 
 They are computed in the browser, where they are used.
 """

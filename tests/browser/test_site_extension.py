@@ -1,4 +1,4 @@
-"""The extension in Chromium and Firefox: the marked text of a page, its correction, and its network."""
+"""Browser extension in Chromium and Firefox: popup with marked text, its correction."""
 
 import json
 import os

@@ -1,6 +1,4 @@
-"""The site in Firefox: a folder on a host, the same with its host gone, and the one file with nothing to
-reach.
-"""
+"""Static site in Firefox: from a host, after the host has gone, and as one file."""
 
 import pytest
 

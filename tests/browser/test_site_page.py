@@ -1,4 +1,4 @@
-"""The site as a visitor meets it: live text, pictures, the address, without a network, as one file."""
+"""Page of the static site: live text, views, address, use offline, and as one file."""
 
 from urllib.parse import quote
 
@@ -19,7 +19,7 @@ WRONG, RIGHT = "밥을 머거요.", "밥을 먹어요."
 
 @pytest.fixture
 def typed(open_site):
-    """WRONG is typed, and nothing is chosen."""
+    """Page of the site with the text WRONG and the default settings."""
     open_site.complaints.clear()
     open_site.set_viewport_size({"width": 1280, "height": 900})
     open_site.evaluate(

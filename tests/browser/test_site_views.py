@@ -1,6 +1,4 @@
-"""The site's further views show the numbers and figures of Python: further passes of the network, and the
-figures of ``viz``.
-"""
+"""Views of the static site against Python: ablations, numbers, charts, statistics."""
 
 import base64
 import json

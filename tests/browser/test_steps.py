@@ -1,4 +1,4 @@
-"""The step-by-step player: its numbers and texts, and moving through it by hand and by itself."""
+"""Step-by-step player (``steps.js``): numbers, texts, moving by hand and playing."""
 
 import json
 import re

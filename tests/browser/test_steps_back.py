@@ -1,7 +1,4 @@
-"""A choice is never lost: steps back, answers that come late, and the link to the state of the screen.
-
-Links that a stranger has written.
-"""
+"""Browser history of the main page: Back after each choice, late answers, the link."""
 
 from urllib.parse import urlencode
 

@@ -1,4 +1,7 @@
-"""A trace of MarianMT, made by examples/marian_trace.py: dropped on the page, it opens in every view."""
+"""Page of an uploaded trace in a browser: a MarianMT trace in every view.
+
+The trace is made by examples/marian_trace.py.
+"""
 
 from pathlib import Path
 

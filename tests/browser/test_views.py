@@ -1,4 +1,4 @@
-"""Views of one sentence: their numbers are those of the trace. And a typed cell of the calculation page."""
+"""Views in a browser show the trace's numbers, the calculation page the typed ones."""
 
 from urllib.parse import urlencode
 

@@ -1,4 +1,4 @@
-"""Helpers of tests that visit a page: wait for it, use its controls, and read the numbers of its figures."""
+"""Helpers of browser tests: wait for a page, use its controls, read its figures."""
 
 import time
 from collections.abc import Callable

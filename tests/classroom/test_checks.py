@@ -1,4 +1,4 @@
-"""The right answer to a question is the one that the present network gives."""
+"""Quiz questions of the lesson plans, and right answers computed from the network."""
 
 from dataclasses import replace
 

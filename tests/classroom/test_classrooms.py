@@ -1,4 +1,4 @@
-"""A classroom without pages: the rights of teacher and seats, and its limits."""
+"""``Classrooms`` in memory: rights of teacher and seats, polls, codes, limits."""
 
 import threading
 import time

@@ -1,4 +1,7 @@
-"""The site's scripts and files fit together; its behaviour in a browser is tested in ``tests/browser/``."""
+"""Build of the static site: npm packages, their lock file, packed bytes, rules.
+
+Its behaviour in a browser is tested in ``tests/browser/``.
+"""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Rules of the browser's page against those of Python, in Node."""
+"""Rules of the static site in Node against Python's: particles, sentences, kinds."""
 
 import json
 import random

@@ -1,3 +1,5 @@
+"""Fixtures: an engine over the tiny model, and the corrector that asks it."""
+
 import pytest
 
 from engine.client import Engine

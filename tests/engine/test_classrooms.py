@@ -1,4 +1,4 @@
-"""Page processes share the classrooms of their engine, in one process or over a wire."""
+"""``SharedClassrooms``: page processes share an engine's classrooms, or over a wire."""
 
 from functools import partial
 from itertools import repeat

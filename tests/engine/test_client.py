@@ -1,4 +1,4 @@
-"""The cache of answers, and the change that a question names."""
+"""``AnswerCache`` of the engine, and ``nearest``: the change that a question names."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

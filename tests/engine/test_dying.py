@@ -1,4 +1,7 @@
-"""Workers that are killed, and engines whose process ends. Needs process descriptors (Linux)."""
+"""Worker processes that are killed or cannot start; engines whose process ends.
+
+Needs process descriptors (Linux).
+"""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Answers of the engine, from a real worker with the tiny network."""
+"""``Engine`` with a real worker: answers, experiments, changed models, time limits."""
 
 import json
 import shutil

@@ -1,5 +1,4 @@
-"""The worker with TensorFlow, which starts with the first question that needs it, and workers where
-TensorFlow is not installed.
+"""Worker with TensorFlow: starts on demand, ends when idle; TensorFlow not installed.
 
 Needs /proc (Linux).
 """

@@ -1,4 +1,4 @@
-"""The way to an engine on other machines, answered by a small HTTP server of these tests."""
+"""``RemoteLink``: HTTP client of an engine on other machines; errors and repeats."""
 
 import threading
 from collections import deque

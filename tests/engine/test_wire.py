@@ -1,4 +1,4 @@
-"""The wire format between machines: each answer survives the round trip, other bytes are refused."""
+"""Wire format of the engine: round trip of all questions and answers; refused bytes."""
 
 import io
 import json

@@ -1,4 +1,7 @@
-"""``python -m model correct``: one real process, and click's runner for the rest."""
+"""``python -m model correct``: lines, JSON, options, suggestions and errors.
+
+One test starts a real process; the others use click's runner.
+"""
 
 import json
 import subprocess

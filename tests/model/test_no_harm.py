@@ -1,5 +1,4 @@
-"""Invariants of every correction of the shipped model, on 2,000 texts composed of prose, marks, repetitions,
-code and names.
+"""Invariants of every correction by the shipped model, on 2,000 composed texts.
 
 ``python benchmarks/harm.py --texts 50000`` checks the same on more.
 """

@@ -1,4 +1,4 @@
-"""One shipped corrector, and a service on its own port."""
+"""Fixtures of the service's tests: the shipped corrector, a service on a port."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""``check``: files of all formats, reports, and corrections in place."""
+"""Command ``check`` of the service: files of all formats, reports, corrections in place."""
 
 import csv
 import errno

@@ -1,4 +1,7 @@
-"""Run by ``test_compiled.py`` in a separate process, since Keras has one backend for all of a process."""
+"""Script of ``test_compiled.py``: optimiser steps under JAX against those of Keras.
+
+It runs in a separate process, since Keras has one backend for all of a process.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Trainings in tests: the command in this process, and the record that it leaves."""
+"""Helpers of training tests: the command in this process, and the record that it leaves."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The app with the correctors of ``fake_corrector``, opened without a browser."""
+"""Fixtures: the app without a browser, over fake or planted correctors."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,28 +25,33 @@ def entry(path: Path, architecture: str = "transformer", problem: str | None = N
 
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch):
-    """These tests start no process: ``loaders.engine()`` is None."""
+    """Pages without an engine: ``loaders.engine()`` is None, so no process starts."""
     monkeypatch.setattr(loaders, "engine", lambda: None)
 
 
 @pytest.fixture(autouse=True)
 def keras_is_left_alone(monkeypatch):
-    """Streamlit empties Keras's session after each run, wherever Keras is imported: a server's page process
-    never does that, these tests' process has run tests of the networks. It takes seconds a run."""
+    """Keep Streamlit from emptying Keras's session after each run of a script.
+
+    It does so wherever Keras is imported: never in a server's page process, but in these tests' process,
+    which has run tests of the networks. It takes seconds a run.
+    """
     monkeypatch.setattr(script_runner, "_clean_problem_modules", lambda: None)
 
 
 @pytest.fixture(autouse=True)
 def no_packages_of_components(monkeypatch):
-    """Streamlit reads the metadata of all installed packages, in search of components, whenever a test opens
-    the app; a server does it once. It took a third of these tests' time, and the app's components are in no
-    package."""
+    """Keep Streamlit from searching all installed packages for components.
+
+    It reads their metadata whenever a test opens the app; a server does it once. It took a third of these
+    tests' time, and the app's components are in no package.
+    """
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
 
 
 @pytest.fixture(autouse=True)
 def every_run_ends_well(monkeypatch):
-    """An exception that a page shows in any run of it fails the test."""
+    """Fail a test in which a page shows an exception, in any of its runs."""
     run = AppTest._run
 
     def checked(app: AppTest, *arguments, **named) -> AppTest:

@@ -1,4 +1,4 @@
-"""Correctors of a few lines with the library's face, so that the pages are tested without TensorFlow."""
+"""``FakeCorrector``: a corrector without a network, for tests of the pages."""
 
 import unicodedata
 from dataclasses import dataclass, replace

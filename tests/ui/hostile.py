@@ -1,4 +1,4 @@
-"""Senseless values that a link or a tampered browser may hold in place of sensible ones."""
+"""Hostile values for settings of a link and for messages of a tampered browser."""
 
 # No place, number, name or list of numbers that any page knows.
 TEXTS = ("<script>", "{kind}", "%s", "../../etc", "\0", " 1", "1;2", "9" * 400)

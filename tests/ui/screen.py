@@ -1,4 +1,4 @@
-"""Contents of a page without a browser, and the events that a browser would send from a component."""
+"""Helpers that read a page without a browser, and send a component's events."""
 
 import base64
 import json

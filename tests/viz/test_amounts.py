@@ -1,4 +1,4 @@
-"""Values by row and by layer: waterfall, layer grid, map and curve."""
+"""Charts of amounts: waterfall, layer grid, layer curve; legend of both signs."""
 
 import numpy as np
 import pytest

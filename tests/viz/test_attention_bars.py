@@ -1,4 +1,4 @@
-"""Attention as bars: each bar is a number of the input, each outline one run of marked tokens."""
+"""``attention_bars``: panels on one scale, outlines around runs of marked tokens."""
 
 import numpy as np
 import pytest

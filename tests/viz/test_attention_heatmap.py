@@ -1,4 +1,4 @@
-"""An attention heatmap shows exactly the weights it was given, each in its own cell."""
+"""``attention_heatmap``: cells, masks, labels, colour scales, frames, size in bytes."""
 
 import json
 

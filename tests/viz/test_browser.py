@@ -1,4 +1,4 @@
-"""Components of a page: explorer, lines, constants of scripts."""
+"""``explore``: packed weights, frame, two traces, padding, sinks; strongest edges."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Tables of numbers show each number, and masked, padded and small ones look different."""
+"""Heatmap tables of numbers and of attention steps: text, hover, masked cells."""
 
 import json
 

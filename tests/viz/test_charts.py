@@ -1,6 +1,4 @@
-"""All charts by the same rules: empty input, typed text, titles, themes, and mistakes named with their
-values.
-"""
+"""Rules of all charts: empty input, typed text, titles, themes, named errors."""
 
 import inspect
 import json

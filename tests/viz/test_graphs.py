@@ -1,4 +1,4 @@
-"""Circuits as graphs, and branching continuations."""
+"""Charts of circuits, of branching continuations, of places, of before and after."""
 
 import numpy as np
 

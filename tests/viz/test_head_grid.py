@@ -1,4 +1,4 @@
-"""The mosaic of all heads: one light trace, and a marker for every head."""
+"""``head_grid``: a tile for each head, masked cells, order, frames, long sentences."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The positional encoding: matrix, curves, similarities, shifts, sizes."""
+"""Charts of the positional encoding: matrix, curves, similarities, shifts, sizes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Interventions of ``Laboratory``: passes as an independent one computes them, errors, forced tokens."""
+"""``Laboratory``: interventions as in an independent pass, errors, forced tokens."""
 
 import numpy as np
 import pytest

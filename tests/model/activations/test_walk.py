@@ -1,6 +1,4 @@
-"""Passes with replaced activations: without any they are those of the network, and with some those of an
-independent pass.
-"""
+"""``ActivationWalk``: patched activations as in an independent pass; its sublayers."""
 
 from dataclasses import replace
 

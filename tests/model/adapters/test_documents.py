@@ -1,4 +1,4 @@
-"""The code of the pages on own networks, files and classes runs, block by block."""
+"""Code blocks of the documents on own networks, files and classes, run one by one."""
 
 import ast
 import re

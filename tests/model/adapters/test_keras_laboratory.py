@@ -1,4 +1,4 @@
-"""``laboratory_of`` Keras networks, encoder-decoders and decoders alone, against the same done by hand."""
+"""``laboratory_of`` Keras networks: interventions and gradients against the same by hand."""
 
 from collections.abc import Iterator
 from functools import cache

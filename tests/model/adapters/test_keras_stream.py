@@ -1,4 +1,4 @@
-"""The residual stream of Keras Transformers, read from one pass, against the values of Keras."""
+"""Residual stream of Keras Transformers, read from one pass, against the values of Keras."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,4 +1,7 @@
-"""Masks beyond padding and order: the cells that a trace marks as hidden. Needs Keras."""
+"""``trace_keras`` on sparse attention: windows and other masks as hidden cells.
+
+Needs Keras.
+"""
 
 import keras
 import numpy as np

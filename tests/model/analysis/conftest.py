@@ -1,3 +1,5 @@
+"""Fixtures: a tiny Keras Transformer, normalising first or last, and its ``Corrector``."""
+
 from dataclasses import replace
 
 import pytest

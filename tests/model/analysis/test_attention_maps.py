@@ -1,4 +1,4 @@
-"""Attention by word, aligned differences, entropy and distance: invariants and small examples."""
+"""Attention maps by word, aligned differences, entropy and distance of heads."""
 
 import numpy as np
 import pytest

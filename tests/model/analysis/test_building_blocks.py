@@ -1,4 +1,4 @@
-"""Attention step by step, positions, parameters and multiplications, against the network and by hand."""
+"""Arithmetic of a Transformer: attention steps, positions, parameters, multiplications."""
 
 import math
 

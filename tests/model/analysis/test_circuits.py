@@ -1,4 +1,4 @@
-"""Circuits are the planted chains; shares and edges equal independent passes."""
+"""Circuit search: finds the planted chain; its edges by path patching; its graph file."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Claims about planted networks hold, and their numbers are those of separate passes."""
+"""Verified explanation: claims about planted networks, each tested by separate passes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A score is given as a change, as a contrast or as a metric of the logits."""
+"""Score of an analysis, given as an edit, a contrast of tokens or a logit metric."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Attribution methods: against a planted network, by hand, and against finite differences."""
+"""Attribution methods on a planted network: rollout, ALTI, integrated gradients, others."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def found(planted):
 
 @pytest.fixture(scope="module")
 def copied(planted):
-    """The same of the row that copies 요: only 요 matters, and an idle head attends elsewhere."""
+    """All methods on the row that copies 요: only 요 matters, and an idle head attends elsewhere."""
     contrast = contrast_of_row(planted, WRONG, RIGHT, ROW + 2)
     return {each.method: each for each in contributions(planted, Edit(WRONG, RIGHT, contrast))}
 

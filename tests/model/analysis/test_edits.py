@@ -1,4 +1,4 @@
-"""Rows, columns and tokens of a change, and guesses: by hand, and against planted heads."""
+"""Attention to a change: its rows and columns, leading heads, agreement with guesses."""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Estimates of effects are exact derivatives, and those of a node's edges sum to that of the node."""
+"""Attribution patching: estimates are derivatives; edges of a node sum to the node."""
 
 from collections import defaultdict
 

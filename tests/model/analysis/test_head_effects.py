@@ -1,4 +1,4 @@
-"""Heads taken away one by one: against a planted network, and against weights set to zero."""
+"""Head ablation on a planted network: effects on a change, texts, rank correlation."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Kinds of mistakes by their difference and in a teacher's words, by examples of the norm."""
+"""Kinds of mistakes: by the difference of two spellings, and in a teacher's words."""
 
 from pathlib import Path
 

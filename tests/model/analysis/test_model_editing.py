@@ -1,4 +1,4 @@
-"""Edits of the shipped network: a pair is learned, little else changes, and the weights stay as they are."""
+"""Model editing of the shipped network: pairs are learned, and little else changes."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Attribution and decomposed attention scores sum to the score; the lens ends on the network's answer."""
+"""Direct logit attribution, logit lens, decomposition of attention scores, jamo lens."""
 
 import numpy as np
 import pytest

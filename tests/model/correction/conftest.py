@@ -1,4 +1,4 @@
-"""Morphemes without Kiwi."""
+"""Fixture in place of the morphological analyser Kiwi."""
 
 import numpy as np
 import pytest

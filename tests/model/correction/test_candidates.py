@@ -1,4 +1,4 @@
-"""Other texts that a network could have written, read off one pass."""
+"""Candidate corrections of a sentence, read off the probabilities of one pass."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Composed texts know their parts, and each invariant of a correction sees its violations."""
+"""Composed texts of the benchmarks, and the checks of a correction's invariants."""
 
 import doctest
 

@@ -1,4 +1,4 @@
-"""The confidence of changes: its trees, its files, and its choices with the shipped ones."""
+"""Confidence of a correction: decision trees, their files, thresholds, natural rates."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""The whole way from a text to a correction, with tiny networks, and by the snapshots of a training."""
+"""``Corrector``: a text's correction and trace, with tiny networks and with snapshots."""
 
 import shutil
 import unicodedata
@@ -116,7 +116,7 @@ def test_the_trace_of_a_text_is_that_of_its_first_changed_sentence(tiny_correcto
 
 @pytest.fixture
 def looks(tiny_corrector, monkeypatch):
-    """The targets of all passes that only look."""
+    """Target ids of the passes that are run only for their attention."""
     asked, attend = [], tiny_corrector._network.attend
     monkeypatch.setattr(
         tiny_corrector._network, "attend", lambda *ids: asked.append(list(ids[1])) or attend(*ids)

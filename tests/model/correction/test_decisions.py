@@ -1,4 +1,7 @@
-"""Changes that a person decides, at any confidence; no network is needed for that."""
+"""``Correction`` with a person's decisions: changes accepted, rejected, taken back.
+
+No network is needed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

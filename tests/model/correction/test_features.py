@@ -1,4 +1,4 @@
-"""Features of a candidate for the trees: probabilities, words, phrases, morphemes, the norm and particles."""
+"""Features of candidate corrections: probabilities, words, morphemes, norm, particles."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor

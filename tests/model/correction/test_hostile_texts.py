@@ -1,4 +1,4 @@
-"""Texts typed to break the corrector: one answer each, and only spelling is touched."""
+"""``Corrector`` on adversarial texts: one answer each, and only spelling is changed."""
 
 import json
 

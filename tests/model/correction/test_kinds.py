@@ -1,4 +1,4 @@
-"""Corrections of the shipped network: those of ``kinds.txt`` by kind, and each of ``promised.txt``."""
+"""Corrections of the shipped network: all of ``promised.txt``, ``kinds.txt`` by kind."""
 
 from collections import Counter
 from pathlib import Path

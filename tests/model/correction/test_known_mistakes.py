@@ -1,4 +1,4 @@
-"""Misspellings of the norm's tables that the network missed."""
+"""``find_known_mistakes``: misspellings of the norm's tables that the network missed."""
 
 import pytest
 

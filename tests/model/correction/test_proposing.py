@@ -1,4 +1,4 @@
-"""Proposed changes: from candidates, after a second reading, with offers, and agreeing in a whole text."""
+"""Proposed changes of a text: from candidates, after a second reading, as offers."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -200,7 +200,7 @@ def test_what_began_at_the_other_of_two_equal_syllables_has_a_confidence():
 
 @pytest.fixture
 def reading(tiny_corrector, monkeypatch):
-    """The corrector with this in place of a reading; its changes count as weighed."""
+    """The tiny corrector with a given function in place of one reading of a text."""
     monkeypatch.setattr(tiny_corrector, "confidence", SimpleNamespace(words=Words({})))
     monkeypatch.setattr(tiny_corrector, "config", replace(tiny_corrector.config, minimum_confidence=0.8))
 

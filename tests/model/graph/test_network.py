@@ -1,6 +1,4 @@
-"""A network answers alike from its graph and in Keras: the same text, the same probabilities, the same
-attention.
-"""
+"""``GraphNetwork`` against Keras: equal text, probabilities, attention; refused files."""
 
 import random
 import shutil

@@ -1,6 +1,4 @@
-"""An opened graph: with nothing changed it is the closed one, and its interventions are those of the NumPy
-walk.
-"""
+"""Opened ONNX graph: interventions equal to the NumPy walk; queries, keys, values."""
 
 from dataclasses import replace
 

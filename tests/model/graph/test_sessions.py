@@ -1,4 +1,4 @@
-"""Opened graphs: a pass over a draft reuses the last pass, and an answer leaves no record of the device."""
+"""``GraphReading``: a draft reuses the last pass; a correction leaves no telemetry file."""
 
 import os
 import subprocess

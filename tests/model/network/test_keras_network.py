@@ -1,4 +1,4 @@
-"""``KerasNetwork``: greedy decoding, beam search, and the arrays of one pass, for both networks."""
+"""``KerasNetwork``: greedy decoding, beam search and the arrays of a pass."""
 
 from itertools import product
 

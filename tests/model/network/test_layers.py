@@ -1,4 +1,4 @@
-"""Attention at its limits: large logits, a row without keys, a single key, heads that do not fit.
+"""Keras attention layer at its limits: masked cells, a single key, indivisible d_model.
 
 ``tests/model/trace/test_interventions.py`` compares whole passes with a network in plain NumPy.
 """

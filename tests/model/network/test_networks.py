@@ -1,6 +1,4 @@
-"""Both networks in Keras: shapes, masks, causality, sizes, one training step, and the same numbers after they
-were stored.
-"""
+"""Keras networks: masks, causality, padding, one training step, saved and loaded."""
 
 import re
 

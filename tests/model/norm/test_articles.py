@@ -1,4 +1,4 @@
-"""Which article of the norm a correction follows."""
+"""Articles of the spelling norm: the one that a correction follows; kinds and rows."""
 
 import re
 import unicodedata

@@ -1,3 +1,5 @@
+"""Configs of networks: round trip as a dictionary, kinds of attention, refused values."""
+
 import pytest
 
 from model.stored.config import CONFIGS, Seq2SeqConfig, TransformerConfig

@@ -1,4 +1,4 @@
-"""Every array of a file as NumPy reads it."""
+"""Model folder on disk: saving, fingerprint, refused files, snapshots, list of models."""
 
 import json
 import random
@@ -32,7 +32,7 @@ NAME = "transformer/embedding/token_embedding"
 
 @pytest.fixture
 def folder(tiny_folder, tmp_path):
-    """A copy that may be damaged."""
+    """Copy of the tiny model folder, which a test may damage."""
     return shutil.copytree(tiny_folder, tmp_path / "copy")
 
 

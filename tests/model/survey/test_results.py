@@ -1,4 +1,4 @@
-"""Results of surveys, written and read again: heads, answers, agreement of methods; and the shipped ones."""
+"""Results of surveys: heads and answers, written and read; the shipped ones."""
 
 import json
 

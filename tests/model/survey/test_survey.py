@@ -1,4 +1,4 @@
-"""Surveys of a corpus: sums by hand, the planted network, a run that stops and goes on, files."""
+"""Survey of heads over a corpus: sums, planted roles and effects, resumed runs, files."""
 
 import csv
 import io

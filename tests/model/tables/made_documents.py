@@ -1,4 +1,4 @@
-"""DOCX and HWPX documents with mistakes, made of their XML; and the same texts without the mistakes.
+"""Generated DOCX and HWPX documents with mistakes, and the same texts without them.
 
 Each document is a template whose mistakes are written ``[wrong|right]``.
 """

@@ -1,4 +1,4 @@
-"""Files of texts."""
+"""Helpers for tables of texts: make an XLSX workbook, read a file's rows."""
 
 import io
 

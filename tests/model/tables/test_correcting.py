@@ -1,4 +1,4 @@
-"""Files of many texts: counts, written files, and going on after a stop."""
+"""Correction of a table of texts: counts, written files, resumed runs, the command."""
 
 import csv
 import io

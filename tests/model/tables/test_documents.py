@@ -1,4 +1,4 @@
-"""Documents of word processors: only the mistakes change, and a file that is no document is refused."""
+"""DOCX and HWPX documents: only the mistakes change; other files are refused."""
 
 import io
 import random

@@ -1,4 +1,4 @@
-"""Files of many texts: rows, the column with the texts, and problems of rows and files."""
+"""Reader of tables (CSV, XLSX): rows, the column of texts, problems of rows and files."""
 
 import io
 import unicodedata

@@ -1,4 +1,4 @@
-"""A file comes back as it was, with its corrected texts beside the others or in their place."""
+"""Corrected tables in the format of the input: texts replaced, or in a column beside."""
 
 import io
 import re

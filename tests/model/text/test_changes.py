@@ -1,3 +1,5 @@
+"""Changes between two texts: their search, application, selection; protected characters."""
+
 import itertools
 import random
 

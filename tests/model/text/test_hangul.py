@@ -1,3 +1,5 @@
+"""Hangul syllables: decomposition into jamo and composition, as in Unicode."""
+
 import unicodedata
 
 import pytest

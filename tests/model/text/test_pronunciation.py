@@ -1,4 +1,4 @@
-"""Spellings that sound alike have one key; others have not."""
+"""Pronunciation: readings of a text, and whether two spellings sound alike."""
 
 import itertools
 import random

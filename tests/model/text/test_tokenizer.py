@@ -1,4 +1,4 @@
-"""Tokenizer: encoding and decoding of a sentence, its vocabulary, and splitting a text into sentences."""
+"""Tokenizer: encoding, decoding, its vocabulary; splitting of a text into sentences."""
 
 import random
 import time

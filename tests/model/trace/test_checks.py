@@ -1,4 +1,4 @@
-"""Fields of a trace: arrays of libraries, padding, windows, sinks and prefixes; wrong ones are refused."""
+"""Fields of a trace: arrays, padding, windows, sinks, prefixes; refused ones."""
 
 from dataclasses import replace
 

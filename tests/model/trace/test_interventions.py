@@ -1,4 +1,4 @@
-"""Activations and projections of a pass equal those that its attention is computed from."""
+"""Named activations of a pass: equal in the NumPy walk, in Keras and independently."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A trace, its axes and masks, and the selection of its weights."""
+"""``AttentionTrace``: kinds, axes, refused fields; ``Selection``: one map of it."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A trace travels as one file; a harmful file is refused, and its fault named."""
+"""Trace files (NPZ): saving and loading; harmful and damaged ones are refused."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Which sentences of a corpus are no example of correct spelling."""
+"""Faults in sentences of a corpus: misspellings and misplaced spaces."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""Sentences that are held out, left out for a misplaced space, or read less often; and the characters of a
-network.
-"""
+"""Selection of corpus sentences: contents, weights by source, characters."""
 
 import json
 import random

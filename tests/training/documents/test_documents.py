@@ -1,4 +1,4 @@
-"""The generated tables of the documents agree with the data files, and those with the shipped weights."""
+"""Generated tables of the documents: equal to the data files, of the shipped weights."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Sentences with something in them that must stay, and the command that counts how often it does."""
+"""Samples with parts that must stay intact, and the command that counts lost ones."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Fitting the trees, and the command around it."""
+"""Fitting of the confidence's decision trees: its pairs, calibration, the command."""
 
 import json
 import random

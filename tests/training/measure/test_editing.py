@@ -1,4 +1,4 @@
-"""Study of model editing: the choice of its pairs, the outcomes of an edit, and the command's JSON."""
+"""Study of model editing: choice of pairs, outcomes of an edit, the command's JSON."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Evaluation of a corrector whose answers are known: scores by family and rule, causes, tables, JSON."""
+"""Command ``evaluate``: scores by family and rule, causes of failures, tables, JSON."""
 
 import json
 import shutil

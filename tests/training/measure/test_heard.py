@@ -1,4 +1,4 @@
-"""The probe of the next onset: its labels, that it reads the classes, and that erasing removes only them."""
+"""Linear probe of the next onset: its labels, its accuracy, erasure of its classes."""
 
 import json
 

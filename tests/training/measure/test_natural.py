@@ -1,4 +1,4 @@
-"""Text with people's mistakes at people's rate, right text of unseen sources, and verdicts on its changes."""
+"""Measures on text at natural error rates and on right text; verdicts on changes."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Sets that each ask one question, and the measure of our own sets by kind of mistake."""
+"""Development sets: made of a corpus for one question each, and our own by kind."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""A draft keeps a cell for each character of the right sentence; slips fall on its rarer words."""
+"""``Draft``: a cell for each character of the right sentence; aimed slips."""
 
 import random
 

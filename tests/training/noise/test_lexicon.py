@@ -1,4 +1,4 @@
-"""Sentences with other nouns, and sentences composed of everyday words."""
+"""Noun replacement by ``Lexicon``, and generated everyday sentences."""
 
 import random
 import re

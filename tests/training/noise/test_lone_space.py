@@ -1,6 +1,4 @@
-"""One misplaced space: where it may be, where it may not, and that rare kinds are practised as often as
-frequent ones.
-"""
+"""Pairs with one misplaced space: its places by kind, rare kinds, look-alikes."""
 
 import random
 from collections import Counter

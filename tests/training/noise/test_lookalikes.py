@@ -1,4 +1,4 @@
-"""Laughing, hearsay and other right sentences that look mistaken."""
+"""Right sentences that look mistaken: laughing, hearsay, drawn-out ends, adverbs."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The table and the rules of native writers' mistakes: right sentence in, wrong sentence out."""
+"""Table of native writers' mistakes: no doubles, no contradictions, cells of a row."""
 
 from training.noise import native
 from training.noise.draft import changed_cells

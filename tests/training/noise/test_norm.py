@@ -1,4 +1,4 @@
-"""Practice of the norm: every article is met, pairs are wrong and right, and held-out words stay out."""
+"""Training pairs of the spelling norm: every article, counterexamples, held-out words."""
 
 import itertools
 import random

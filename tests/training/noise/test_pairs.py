@@ -1,3 +1,5 @@
+"""Generator of (wrong, right) pairs: families of errors by their shares in a mix."""
+
 import random
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Practice at people's rates, and right text that looks mistaken."""
+"""Training pairs at natural error rates, and right text that looks mistaken."""
 
 import random
 import tomllib

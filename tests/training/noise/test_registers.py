@@ -1,4 +1,4 @@
-"""Generated pairs of short notes and of repetitions: signs and names stay, only prose is misspelt."""
+"""Generated pairs of short notes and of repetitions: only their prose is misspelt."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""All rules that make mistakes: their outcomes for the texts in ``rules.txt``, and the invariants of all."""
+"""Error rules of all families: their outcomes in ``rules.txt``, and invariants."""
 
 import random
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Slips of the fingers, of single jamo and of whole strokes: how many are made, where, and of which kinds."""
+"""Error rules of typing: number, places and kinds of slips, in jamo and in strokes."""
 
 import csv
 import random

@@ -1,4 +1,4 @@
-"""Spacing rules: the spaces they drop and insert, those they leave, and compounds that may be joined."""
+"""Error rules of spacing: misplaced spaces, drilled phrases, joined compounds."""
 
 import random
 

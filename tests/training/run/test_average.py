@@ -1,4 +1,4 @@
-"""One model of several that share a beginning."""
+"""Average of the weights of several models, and of the last snapshots of a run."""
 
 import csv
 import json

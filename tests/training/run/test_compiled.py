@@ -1,4 +1,4 @@
-"""Steps under JAX: as Keras takes them, and resumable.
+"""Compiled optimiser steps under JAX: equal to those of Keras, and resumable.
 
 JAX is no requirement; ``tests/conftest.py`` leaves this file out where it is missing.
 """

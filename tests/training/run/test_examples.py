@@ -1,4 +1,4 @@
-"""The pairs of a sentence, and the practices beside it."""
+"""``ExampleMaker``: training pairs of a sentence, drills, further kinds of pairs."""
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-"""Training on one's own pairs, from another model on, and keeping snapshots."""
+"""Fine-tuning: own pairs, start from another model, grown networks, snapshots."""
 
 import csv
 import json

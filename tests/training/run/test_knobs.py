@@ -1,3 +1,5 @@
+"""Settings of a command as options: defaults, refused values, those of training."""
+
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 

@@ -1,4 +1,4 @@
-"""The loss and the learning rates worked out by hand."""
+"""Training loss and learning-rate schedules, with values worked out by hand."""
 
 import math
 from dataclasses import replace

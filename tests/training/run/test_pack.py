@@ -1,4 +1,4 @@
-"""A packed corpus is read as the unpacked one; a recipe gives the arguments of its stages."""
+"""Commands ``pack`` and ``recipe``: packed corpora, arguments of training stages."""
 
 import itertools
 import json
@@ -49,7 +49,7 @@ def packed(tmp_path_factory):
 
 @pytest.fixture
 def without_kiwi(packed, monkeypatch):
-    """The table answers instead of Kiwi."""
+    """Packed table of morphemes in place of Kiwi."""
     monkeypatch.setenv(model.correction.morphemes.TABLE_VARIABLE, str(packed / "morphemes.json.xz"))
     for cached in (model.correction.morphemes._load, free_spaces):
         cached.cache_clear()

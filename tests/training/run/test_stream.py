@@ -1,4 +1,4 @@
-"""Pools and batches as functions of seed and place, made in other processes, and chosen by a judge."""
+"""Stream of training batches: pools by seed, processes, pairs chosen by a judge."""
 
 import itertools
 import pickle

@@ -1,4 +1,4 @@
-"""A small network is shipped; steps are made when commands, inputs or outputs change."""
+"""Release pipeline ``ship`` of a small network; steps that are redone after a change."""
 
 import csv
 import json

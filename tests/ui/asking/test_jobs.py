@@ -1,4 +1,4 @@
-"""Which of the files that visitors bring stay in memory."""
+"""``Jobs``: background jobs over uploaded files, and those that stay in memory."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event

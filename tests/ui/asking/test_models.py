@@ -1,4 +1,4 @@
-"""Choosing the network: the models offered, the choice kept, and when a model is read again."""
+"""Model selector: models on offer, settings across a choice, changes on disk."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The pages with separate classrooms, which a test can look into."""
+"""Fixtures of the class's pages: separate classrooms, cookies, an open class."""
 
 import pytest
 

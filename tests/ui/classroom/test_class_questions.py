@@ -1,5 +1,4 @@
-"""Questions to a class: predictions that the network answers beside it, and questions before and after the
-lesson."""
+"""Questions to a class: polls beside the network's answer, quiz around the lesson."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The picture of the teacher's view is made once for all phones, and none keeps another one waiting."""
+"""Pictures for students' phones: made once for all, and in turns."""
 
 from contextlib import nullcontext
 from threading import Event, Thread

@@ -1,4 +1,4 @@
-"""A plan's steps in the bar of a class: a teacher needs no second window, and any link keeps the class."""
+"""Lesson plan in the bar of a class: steps forward and back, links, its end."""
 
 from urllib.parse import parse_qsl
 

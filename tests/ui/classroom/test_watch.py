@@ -1,4 +1,4 @@
-"""Sessions that wait for a change are woken once, and only those that have drawn something older."""
+"""``Watch``: wakes the waiting sessions of a classroom that has changed."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The data of the corrected text for the browser: which words are buttons, and for which changes."""
+"""Component of the corrected text: words as buttons, their changes and offers."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The layout of a drawn network: nothing overlaps or leaves the picture, arrows meet the parts they join."""
+"""Layout of the network diagram: no overlaps, all inside, arrows between parts."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""Values of a component that arrive from a browser, tampered ones included."""
+"""Streamlit components: values from the browser, and text that is read ahead."""
 
 from types import SimpleNamespace
 

@@ -1,5 +1,4 @@
-"""The page with its network: offered where the file is there and of the same network, and made to begin with
-the view's sentence."""
+"""Exported page with its network: offered for that network, opens at the sentence."""
 
 import zlib
 from urllib.parse import parse_qs

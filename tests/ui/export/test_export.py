@@ -1,4 +1,4 @@
-"""Exported files hold the numbers of the trace, and nothing typed becomes a formula or a script."""
+"""Export of a view as CSV, JSON, NPZ and HTML: the trace's numbers; typed text escaped."""
 
 import base64
 import csv

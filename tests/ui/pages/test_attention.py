@@ -1,4 +1,4 @@
-"""The main page, driven without a browser and with a corrector of a few lines."""
+"""Main page without a browser: typing, examples, settings, views, refused texts."""
 
 import unicodedata
 from pathlib import Path

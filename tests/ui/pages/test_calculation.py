@@ -1,9 +1,4 @@
-"""The classroom example gives its known results, and numbers typed into it stay.
-
-A typed table of numbers is read, mended and written back without losing typed text.
-
-The calculation of one query gives the weights that the network used, and says by how little it is off.
-"""
+"""Page of the attention calculation: typed numbers, then one query of the sentence."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The page on growing up, driven without a browser over snapshots of a few lines."""
+"""Page of training snapshots without a browser: slider, roles of heads, animation."""
 
 import json
 from dataclasses import replace

@@ -1,5 +1,4 @@
-"""The page of the heads, over the planted network: its map, its table, its way to the main page, and a
-visitor's file."""
+"""Page of the heads over the planted network: map, table, links, a visitor's file."""
 
 import json
 

@@ -1,5 +1,4 @@
-"""Heads that are switched off in the laboratory: squares, tiles and the verdict, over heads that were written
-by hand."""
+"""Experiment *switch heads off* on planted heads: squares, tiles and the verdict."""
 
 import json
 import re

@@ -1,5 +1,4 @@
-"""The laboratory, driven without a browser, over a network whose heads were written by hand
-(``tests/planted.py``)."""
+"""Page of the laboratory over a planted network: its experiments, side by side, errors."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The links of the lesson plans open the views they promise, in both languages."""
+"""Links of the lesson plans: equal in both languages, to existing pages and settings."""
 
 import re
 from pathlib import Path

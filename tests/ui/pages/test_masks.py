@@ -1,4 +1,4 @@
-"""The masks page hides exactly the cells that the networks hide, and shows the leak without a mask."""
+"""Page of attention masks: hidden cells, logits, weights, the leak without a mask."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,4 @@
-"""The page of numbers shows the files of the chosen model's folder, and says so where one is missing.
-
-The records of a model's folder, as tables.
-"""
+"""Page of the model card: sizes, scores, training record, missing or damaged files."""
 
 import json
 import re

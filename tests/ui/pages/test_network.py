@@ -1,4 +1,4 @@
-"""The network at a glance shows the loaded network's numbers and this sentence's shapes, and leads on."""
+"""Page of the network diagram: its parts, the sentence's shapes, links to pages."""
 
 import re
 

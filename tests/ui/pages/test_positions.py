@@ -1,4 +1,4 @@
-"""The page of the positional encoding shows the numbers of the function that the network uses."""
+"""Page of the positional encoding: matrix, similarity, sizes, a moved character."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A file of many texts: corrected in the background, counted, and led on from, without a trace on disk."""
+"""Page of a class's texts: background job, counts, downloads, refused files."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""A trace from a file: every view of it, its missing parts, and the mistakes in a wrong one."""
+"""Page of an uploaded trace: its views, missing parts, and refused files."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The minimum confidence: its place, its values in a link, and that the network is asked only once."""
+"""Slider of the minimum confidence: its values and link; the network is asked once."""
 
 import pytest
 

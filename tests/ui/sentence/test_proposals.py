@@ -1,4 +1,4 @@
-"""The corrected text as the control: changes accepted, rejected and put in focus, and hostile requests."""
+"""Corrected text as a control: changes accepted, rejected, in focus; their cards."""
 
 from dataclasses import replace
 

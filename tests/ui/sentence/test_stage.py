@@ -1,4 +1,4 @@
-"""The open view: its tab, options and controls, when the controls are redrawn, and the note on log odds."""
+"""Open view on the page: tabs, options, controls of a map, the note on log odds."""
 
 from contextlib import nullcontext
 from types import SimpleNamespace

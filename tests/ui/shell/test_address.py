@@ -1,4 +1,4 @@
-"""The address: its contents, the steps that the browser's Back undoes, and hostile values without effect."""
+"""Settings in the address: the browser's Back, defaults, hostile values."""
 
 from itertools import product
 from types import SimpleNamespace

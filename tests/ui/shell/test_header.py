@@ -1,7 +1,4 @@
-"""The line at the top of every page: the pages, the language, the lecture mode.
-
-Typed text is shown as it is: nothing in it is ever HTML.
-"""
+"""Header of every page: pages, languages, lecture mode; HTML with typed text escaped."""
 
 import pytest
 

@@ -1,7 +1,4 @@
-"""Files are read and compressed once for all visitors, and no other answer is touched.
-
-The server's preparations before its first visitor.
-"""
+"""Web server of the pages: cache of compressed files, TCP_NODELAY, workers."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""Links of earlier versions open the same views as then: no value of an address has lost its meaning.
+"""Links of earlier versions open the same pages, views and options as then.
 
 The cases were collected from all versions. Names and options are only ever added; a renamed file keeps
 the name that its addresses use (``ui/views/side_by_side.py`` is ``twins``).

@@ -1,7 +1,6 @@
-"""Pages take turns: one at a time, who waited longest first; a page holds no place while it waits for
-the network.
+"""Turns of script runs: order of pages and pictures, spinner, imports in between.
 
-Libraries that the first page does without are imported beside it, and after the pages that wait.
+A page holds no place while it waits for the network.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""Activation patching, circuit, score decomposition and claims on the page, over a network of known parts."""
+"""Experiments of activation patching, circuit, score decomposition, claims.
+
+Over a planted circuit.
+"""
 
 import json
 from html import escape

@@ -1,7 +1,4 @@
-"""The logit lens on the page, over a network whose writing parts are known.
-
-Direct logit attribution on the page, over the same network.
-"""
+"""Views of the logit lens and of direct logit attribution, over a planted network."""
 
 from functools import partial
 from html import escape

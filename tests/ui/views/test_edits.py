@@ -1,4 +1,4 @@
-"""The heads that attended to a change more than usual: which are named, drawn, framed and opened."""
+"""View *this change*: heads that attend to a change more than usual, and its bars."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,4 @@
-"""The heatmap view without a browser: which cells it shows in which light, and the selection by a click.
-
-The cells that the figure of a map receives.
-"""
+"""View *heatmap*: its cells by scale, difference, word and sink; selection of a cell."""
 
 from dataclasses import replace
 from functools import partial

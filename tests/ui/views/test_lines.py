@@ -1,4 +1,4 @@
-"""The lines view without a browser: which heads it draws, which of their weights, and its text."""
+"""View *lines*: its heads and weights, marked changes, and its description."""
 
 from dataclasses import replace
 from functools import partial

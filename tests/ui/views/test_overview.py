@@ -1,4 +1,4 @@
-"""The overview without a browser: its tiles, their order, its text, and the view that a click opens."""
+"""Overview of all heads: tiles, their order, description, the view behind a tile."""
 
 from dataclasses import replace
 from functools import partial

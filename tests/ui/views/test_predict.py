@@ -1,4 +1,4 @@
-"""View *predict*: no attention is shown before the reveal, which compares a student's marks with it."""
+"""View *predict*: a student's marks, no attention before the reveal, the comparison."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The step-by-step view: the data of the player, its first step, and its description."""
+"""View *step by step*: the data of the player, its first step, its description."""
 
 import base64
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Teaching the network on the page, over the planted network, whose feed-forward networks learn nothing."""
+"""Experiment *teach it*: a visitor's pairs, learned or refused, and outcomes.
+
+Over the planted network, whose feed-forward networks learn nothing.
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Attention weight, direct logit attribution and occlusion of a change: the same numbers in every view."""
+"""Attention, logit attribution and occlusion of a change: equal in every view."""
 
 from copy import copy
 from dataclasses import replace

@@ -1,9 +1,6 @@
-"""Properties that all views of a sentence share, each on the same few sentences.
+"""All views of a sentence: description, hostile settings, choice of a map, messages.
 
-Which views have a map to choose: those that show something else where another kind, layer or head is
-selected.
-
-The message of a view whose activations a network does not offer.
+Each on the same few sentences.
 """
 
 import re

@@ -1,9 +1,4 @@
-"""Probabilities, shares and large numbers as people read them.
-
-The kind of a mistake is called by the rule of sound where one decides it.
-
-Labels show typed text as it is: no sign keeps a meaning of Markdown's.
-"""
+"""Wording of probabilities, shares and large numbers; escaping of Markdown."""
 
 import string
 

@@ -1,4 +1,4 @@
-"""The sentence under the controls is computed from the map that is shown."""
+"""Description of an attention map: changed rows and their strongest keys."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Every language says everything, with the same placeholders."""
+"""Screen texts of all languages: the same keys and placeholders, each in use."""
 
 import ast
 import json

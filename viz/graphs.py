@@ -1,4 +1,4 @@
-"""Graph charts: a circuit of nodes and edges, and continuations that branch at one token."""
+"""``circuit_graph``: nodes and edges; ``token_branches``: continuations as rows of tokens."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Transformer arithmetic: attention steps, masks, positions, parameters, multiplications.
+"""Transformer arithmetic: attention, masks, parameters; embeddings beside positions.
 
 Shapes: B sentences, S source and T target tokens, Q query and K key positions, P positions, D d_model, d and
 v widths of keys and values, F feed-forward width, H heads, L layers, V vocabulary.

@@ -106,11 +106,11 @@ READ = ("heads", "network", "growing")
 
 
 @pytest.mark.parametrize(
-    ("language", "pages"), [("ko", (*READ, "masks", "calculation", "positions", "model")), ("en", READ)]
+    ("language", "names"), [("ko", (*READ, "masks", "calculation", "positions", "model")), ("en", READ)]
 )
-def test_the_other_pages_can_be_read_from_the_last_row(open_page, language, pages):
+def test_the_other_pages_can_be_read_from_the_last_row(open_page, language, names):
     page = open_page(f"heads?lecture=1&lang={language}", width=1920, height=1080)
-    for name in pages:
+    for name in names:
         go_to(page, name, language)
         if name in READ:
             assert too_small(page, 1920) == [], name

@@ -20,7 +20,7 @@ from model.analysis.statistics import rank_correlation
 from model.trace.trace import ATTENTION_KINDS
 from tests.browser.test_site_answers import differences
 from ui import wording
-from viz.browser.texts import table
+from viz.browser.texts import kind_names, table
 from viz.figure import to_json
 
 TEXT = "학교에 가치 가자."
@@ -252,7 +252,7 @@ def test_squares_and_points_of_heads(drawing, templates, light):
     grids = {kind: np.zeros(trace.shape(kind), np.float32) for kind in trace.kinds}
     for head, one in zip(trace.heads, effect, strict=True):
         grids[head.kind][head.layer, head.head] = one
-    shared = figures.words_of_heads(SAY, trace, "light") | {"chosen": chosen}
+    shared = {"names": kind_names(SAY, trace.kinds), "chosen": chosen, "theme": "light"}
     given = {"heads": trace.heads, "chosen": chosen}
     given |= {"effect": effect.tolist(), "attention": attention.tolist()}
     looks = {

@@ -1,4 +1,4 @@
-"""Download menu of a view: numbers, pictures, the page with its network, and the link.
+"""Download menu of a view: the page as HTML, numbers, the page with its network, the link.
 
 Numbers come as CSV, JSON and NPZ, every float32 exactly. The page with its network is the one file of
 ``deploy/site`` with the sentence of the view in it. ``python -m deploy.site static/see-attention.html

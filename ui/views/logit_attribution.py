@@ -1,4 +1,4 @@
-"""View *who wrote it*: direct logit attribution to parts of the decoder, in nats.
+"""View *logit attribution*: direct logit attribution to parts of the decoder, in nats.
 
 Each head also has a map of its contribution over queries and keys.
 """

@@ -184,7 +184,8 @@ class Classroom:
         return secrets.compare_digest(key.encode("utf-8", "replace"), self.key.encode())
 
     def show(self, now: float, key: str, page: str, settings: Settings) -> None:
-        """Show the class a page with these settings."""
+        """Show the class a page with these settings. Raises NotTheTeacherError, and NotAllowedError for more
+        than LONGEST_SETTINGS characters."""
         self._check_teacher(key)
         shown = Shown(_named(page), _bounded(settings))
         if shown != self._shown:
@@ -206,13 +207,14 @@ class Classroom:
             sitting.chosen = ()
 
     def reveal(self, now: float, key: str) -> None:
-        """Show the class's answers to every seat. No answer is taken afterwards."""
+        """Show the class's answers to every seat. No answer is taken afterwards. Raises
+        NotTheTeacherError for another key."""
         self._check_teacher(key)
         if self._poll is not None:
             self._put(replace(self._poll, revealed=True))
 
     def stop_asking(self, now: float, key: str) -> None:
-        """Take the poll away."""
+        """Take the poll away. Raises NotTheTeacherError for another key."""
         self._check_teacher(key)
         self._put(None)
 
@@ -239,7 +241,8 @@ class Classroom:
         """Open the questions of a plan before or after the lesson, or close them with an empty ``phase``.
 
         Another plan, or another sentence, is another quiz. Answers to the ones before are kept until
-        ``forget_checks``, and a quiz that is opened again goes on where it was.
+        ``forget_checks``, and a quiz that is opened again goes on where it was. Raises NotTheTeacherError for
+        another key, NotAllowedError for another phase and for too many questions or answers.
         """
         self._check_teacher(key)
         sizes, phase = tuple(asked.sizes), asked.phase
@@ -259,7 +262,7 @@ class Classroom:
         self._version += 1
 
     def forget_checks(self, now: float, key: str) -> None:
-        """Close the questions, and forget all answers to them."""
+        """Close the questions, and forget all answers to them. Raises NotTheTeacherError for another key."""
         self._check_teacher(key)
         self._forget_answers(self._quizzes)
         self._quiz = None
@@ -276,7 +279,8 @@ class Classroom:
     def answer_check(self, now: float, seat: str, answer: QuizAnswer) -> None:
         """Take the answer of ``seat`` to one question of the quiz.
 
-        The first one counts; later ones change nothing.
+        The first one counts; later ones change nothing. Raises ClosedError if those questions are not open,
+        NotAllowedError for an answer that they do not offer.
         """
         sitting, quiz, (number, phase, question, option) = self._sitting(now, seat), self._quiz, answer
         if quiz is None or quiz.number != number or not phase or quiz.phase != phase:

@@ -38,7 +38,7 @@ class Result:
         folder: str | Path,
         network: Fingerprinted | None = None,
         texts: Sequence[tuple[str, str]] = (),
-        **settings: Any,
+        **settings: object,
     ) -> None:
         """Write a folder that ``load`` opens.
 

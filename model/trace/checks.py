@@ -8,7 +8,7 @@ layer, the head and the row, counted from 0.
 Shapes: B sentences in a batch, L layers, H heads, Q query and K key positions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -202,7 +202,7 @@ def hidden_cells(name: str, value: np.ndarray) -> np.ndarray:
     return value.astype(bool)
 
 
-def expect_shape(name: str, value: Any, shape: tuple) -> None:
+def expect_shape(name: str, value: np.ndarray | Sized | None, shape: tuple) -> None:
     """Raises TraceError if an array has another shape, or a list another length."""
     received = value.shape if isinstance(value, np.ndarray) else () if value is None else (len(value),)
     if received != shape:

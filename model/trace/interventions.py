@@ -277,7 +277,7 @@ class Found:
         self._whole: dict[str, Any] = {}
         self.names = tuple(self._layers)
 
-    def add(self, of: str, **parts: Any) -> None:
+    def add(self, of: str, **parts: object) -> None:
         """One more layer, or sub-layer, of the taps ``tap(of, part)``."""
         for part, tensor in parts.items():
             if (name := tap(of, part)) in self._layers:

@@ -54,8 +54,8 @@ class MethodAgreement:
 def methods_of(corrector: Intervenes) -> tuple[str, ...]:
     """The names of the methods that work with this network.
 
-    >>> methods_of(corrector)[:3]
-    ('attention', 'norms', 'rollout')
+    >>> "norms" in methods_of(corrector)
+    True
     """
     return tuple(name for name, method in METHODS.items() if method.needs in corrector.config.abilities)
 

@@ -23,6 +23,7 @@ from tests.ui.screen import (
     setting,
 )
 from ui.asking import loaders
+from ui.export.take_away import FILES
 from ui.sentence import page
 from ui.shell.settings import defaults, load_examples
 from ui.views import VIEWS
@@ -133,7 +134,7 @@ def test_what_is_one_click_away_is_drawn_only_then_and_a_prediction_has_no_overv
     assert figures(app) == ["overview", "edits_bars"]
     assert not app.get("download_button") and not app.select_slider and not app.latex
     screen.open_popover(app, "taking")
-    assert len(app.get("download_button")) == 5
+    assert len(app.get("download_button")) == 1 + len(FILES)
     screen.open_popover(app, "settings")
     assert app.select_slider(key="control_confidence")
     screen.open_popover(app, "explanation")

@@ -12,6 +12,7 @@ from tests.own_model import Bare
 from tests.ui import screen
 from tests.ui.fake_corrector import random_trace
 from tests.ui.screen import ask, bars, component, figures, html, messages, numbers, open_popover, told
+from ui.export.take_away import FILES
 from ui.views import VIEWS
 from ui.wording import table
 
@@ -98,7 +99,7 @@ def test_a_change_can_be_chosen_but_not_undone_and_another_file_forgets_it(open_
 
 def test_it_can_be_taken_along_but_no_link_leads_to_it(open_file):
     app = open_popover(open_file(MARIAN), "taking")
-    assert len(app.get("download_button")) == 5
+    assert len(app.get("download_button")) == 1 + len(FILES)
     assert EN["take_away_link_label"] not in html(app)
 
 

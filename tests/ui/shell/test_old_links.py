@@ -6,6 +6,7 @@ the name that its addresses use (``ui/views/side_by_side.py`` is ``twins``).
 
 import pytest
 
+import ui.views  # noqa: F401  its views add their settings to the address
 from tests.ui.screen import chosen, setting
 from ui.shell.header import PAGES
 from ui.shell.settings import Choice, registered

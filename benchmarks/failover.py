@@ -68,9 +68,9 @@ def main(visitors: int, seconds: float) -> None:
         port = free_port()
         nginx = ["nginx", "-p", str(folder), "-c", str(configured(folder, ports, port))]
         nginx += ["-e", "stderr", "-g", "daemon off;"]
-        stack.enter_context(running(*nginx, stderr=subprocess.DEVNULL))
-        for each in (*ports, port):
-            wait_for_server(each, 0.2)
+        server = stack.enter_context(running(*nginx, stderr=subprocess.DEVNULL))
+        for each, process in zip((*ports, port), (*pages, server), strict=True):
+            wait_for_server(each, process, 0.2)
         through = f"http://127.0.0.1:{port}"
         figures = asyncio.run(visit_while_one_ends(visitors, seconds, through, pages[0]))
     print_figures(visitors, seconds, figures)

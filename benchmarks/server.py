@@ -58,10 +58,17 @@ def running(*command: str, **settings: Any) -> Iterator[subprocess.Popen]:
             process.wait()
 
 
-def wait_for_server(port: int, pause: float = 0.05) -> None:
-    """Return once the server at ``port`` answers. Raises OSError after ``START`` seconds."""
+def wait_for_server(port: int, process: subprocess.Popen, pause: float = 0.05) -> None:
+    """Return once the server at ``port`` answers, which ``process`` is.
+
+    Raises:
+        RuntimeError: where the process has ended.
+        OSError: after ``START`` seconds without an answer.
+    """
     ends = time.monotonic() + START
     while True:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended at once with status {process.returncode}")
         try:
             urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5).close()
             return
@@ -90,11 +97,11 @@ def running_app() -> Iterator[str]:
     """The address of the app, whose server answers for as long as the block runs.
 
     Raises:
-        OSError: where it has not answered after ``START`` seconds.
+        RuntimeError, OSError: as ``wait_for_server``.
     """
     port = free_port()
-    with running_page(port):
-        wait_for_server(port)
+    with running_page(port) as process:
+        wait_for_server(port, process)
         yield f"http://127.0.0.1:{port}/"
 
 

@@ -33,6 +33,6 @@ def started(**environment: str) -> Iterator[tuple[subprocess.Popen, str]]:
 @contextmanager
 def serving(**environment: str) -> Iterator[str]:
     """The address of an app that answers; see ``started``."""
-    with started(**environment) as (_, address):
-        wait_for_server(int(address.rpartition(":")[2]))
+    with started(**environment) as (process, address):
+        wait_for_server(int(address.rpartition(":")[2]), process)
         yield address

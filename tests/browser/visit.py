@@ -306,10 +306,8 @@ def place_of(page: Page, x: float, y: float, name: str) -> tuple[float, float]:
 
 
 def click(page: Page, place: tuple[float, float]) -> None:
-    """A figure learns the mouse's place from its moving, and may take a moment for that."""
+    """Press a place of a figure."""
     page.mouse.move(place[0] - 3, place[1] - 3)
-    page.mouse.move(*place)
-    page.locator(".hoverlayer .hovertext, .hoverlayer g").first.wait_for(state="attached")
     page.mouse.click(*place)
 
 

@@ -42,6 +42,10 @@ class Plot {
     const guard = (event) =>
       event.target.closest?.(".nsewdrag") && !this.isEnlarged() && event.stopImmediatePropagation();
     this.canvas.addEventListener("touchstart", guard, { capture: true, passive: true });
+    // Plotly looks for the place under the mouse at most every 50 ms, for a click, too: one that follows a move
+    // at once would choose the place before it.
+    const forget = (event) => this.listens && window.Plotly.Fx.unhover(this.canvas, event);
+    this.canvas.addEventListener("mousedown", forget, { capture: true });
   }
 
   show(data, { setTriggerValue }) {

@@ -77,7 +77,12 @@ def _settle(state: SentenceState, is_map: bool) -> None:
 
     A head that the visitor or a link chose stays: only the first map and one opened here give way.
     """
-    found, shown = _answers(state, state.ask), _shown_map()
+
+    def ask(question: Callable, *arguments: object) -> object:
+        runs.give_way()  # a text that is typed meanwhile waits for one answer, not for three
+        return state.ask(question, *arguments)
+
+    found, shown = _answers(state, ask), _shown_map()
     gives_way = is_map and shown in (assets.FIRST_MAP, st.session_state.get(OPENED))
     if st.session_state.pop(PRESSED, False) and gives_way and found is not None:
         address.put_head(found.head.layer, found.head.head, found.head.kind)

@@ -262,9 +262,14 @@ def ask_rest() -> None:
     if question is None:
         return
     question()
-    # looks into the session: there Streamlit ends this run if the visitor did something meanwhile
+    give_way()
     drop_questions()
     st.rerun()
+
+
+def give_way() -> None:
+    """End this run here if the visitor did something meanwhile: Streamlit does where the session is read."""
+    st.session_state.get(_LATER)
 
 
 SLOW = 0.4  # seconds; Streamlit waits a tenth of a second more

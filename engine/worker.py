@@ -214,6 +214,7 @@ class ModelCache:
     def _load(self, key: ModelKey, found: Future[Any]) -> None:
         try:
             with self._one_at_a_time:
+                gc.disable()  # all that is made here stays
                 corrector = _open(key, lambda stage: self._report(key, stage=stage))
                 self._report(key, stage="first_run")
                 corrector.warm_up()
@@ -226,6 +227,8 @@ class ModelCache:
                 self._failed[key] = time.monotonic(), found
             found.set_exception(error)
             return
+        finally:
+            gc.enable()
         queue = QuestionQueue(corrector, self._questions)
         found.set_result(queue)
         self._report(key, stage="ready")

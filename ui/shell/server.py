@@ -160,7 +160,10 @@ async def started(app: st.App) -> AsyncIterator[None]:
     runs.use_whole_queues()
     with suppress(loaders.EngineError):  # the page asks again, and shows the error
         loaders.engine()
+    gc.disable()  # the modules stay: to look among their objects for garbage takes a sixth of their import
     import_module(_FIRST_PAGE)
+    gc.freeze()  # nor are they looked through while pages are drawn
+    gc.enable()
     _import_later()
     yield
     loaders.engine.clear()

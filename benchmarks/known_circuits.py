@@ -74,7 +74,7 @@ def pairs_of(task: Task, count: int = PAIRS) -> list[Pair]:
     rng, found = np.random.default_rng(1), list[Pair]()
     while len(found) < count:
         texts = task.texts(rng, 2)
-        logits = task.answer(task.values(texts))
+        logits = task.logits(task.values(texts))
         answer, other = logits.argmax(axis=1).tolist()
         if answer == other or logits.max(axis=1).min() <= 0 or ("redundant" in task.name and answer == 0):
             continue
@@ -90,7 +90,7 @@ def pairs_of(task: Task, count: int = PAIRS) -> list[Pair]:
 def _text(task: Task, texts: Texts, row: int) -> tuple[str, str]:
     """A source or prompt, and the target before the answer."""
     read, before = ("".join(NAMES[each] for each in some[row]) for some in texts)
-    return read + NAMES[ASK] * (task.asks and task.before is None), before
+    return read + NAMES[ASK] * (task.asks and not task.has_encoder), before
 
 
 def auroc(scores: Mapping[Any, float], true: Collection[Any]) -> float:

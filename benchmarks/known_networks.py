@@ -11,22 +11,25 @@ References:
     Gupta et al., "InterpBench" (2024).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import tensorflow as tf
 
 from benchmarks.known_tasks import LETTERS, START, TOKENS, Task
 from model.activations.walk import ActivationWalk
 from model.adapters.own_stream import Built, OwnStream
 from model.stored.config import ATTENTION_PATHS
-from model.trace.interventions import ATTENTIONS, Node, Normalisation
+from model.trace.interventions import Node, Normalisation
 
 WIDTH, HIDDEN, LONGEST = 32, 64, 8
 STEPS, BATCH, RATE = 3000, 128, 4e-3
 ENOUGH = 0.01  # nats of the loss, mean of 100 steps, at which the training ends
 SWAPPED = 0.0, 0.3, 1.0  # shares of the nodes outside of the circuit that are exchanged in a row
 EXCHANGED = 0.0, 0.3, 0.6  # of the nodes of the circuit
+
+Ids = Mapping[str, Any]  # (B, Q) by side
 
 
 def first_arrays(task: Task, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -40,12 +43,12 @@ def first_arrays(task: Task, rng: np.random.Generator) -> dict[str, np.ndarray]:
     def norm(path: str) -> None:
         arrays[f"{path}/gamma"], arrays[f"{path}/beta"] = np.ones(WIDTH), np.zeros(WIDTH)
 
-    for side in _sides(task):
+    for side in task.sides:
         arrays[f"{side}/tokens"] = rng.normal(0, 1, (TOKENS, WIDTH))
         arrays[f"{side}/positions"] = rng.normal(0, 1, (LONGEST, WIDTH))
         norm(f"{side}_norm")
         for layer in range(1, task.layers + 1):
-            for kind in _kinds(task, side):
+            for kind in task.kinds(side):
                 path, around = ATTENTION_PATHS[kind]
                 norm(f"{side}_{layer}/{around}/norm")
                 for part in ("query", "key", "value", "output"):
@@ -57,14 +60,6 @@ def first_arrays(task: Task, rng: np.random.Generator) -> dict[str, np.ndarray]:
     return {name: each.astype(np.float32) for name, each in arrays.items()}
 
 
-def _sides(task: Task) -> tuple[str, ...]:
-    return ("decoder",) if task.before is None else ("encoder", "decoder")
-
-
-def _kinds(task: Task, side: str) -> Sequence[str]:
-    return [kind for kind in ATTENTIONS[side] if kind != "cross_attention" or task.before is not None]
-
-
 class Swap(NamedTuple):
     """Outputs of nodes in another pass, and in which rows (B, nodes) they replace those of this one."""
 
@@ -73,74 +68,64 @@ class Swap(NamedTuple):
 
 
 class Forward:
-    """The pass of one network in TensorFlow, with outputs of nodes from another pass."""
+    """A pass in TensorFlow, with outputs of nodes from another pass.
 
-    def __init__(self, task: Task):
-        import tensorflow as tf
+    ``outputs``: of all nodes, as in ``Swap``; ``logits``: (B, V) of the last row.
+    """
 
-        self.tf, self.task = tf, task
+    def __init__(self, task: Task, arrays: Mapping[str, Any], ids: Ids, swap: Swap | None = None):
+        self.task, self.arrays, self.swap = task, arrays, swap
+        self.outputs: dict[str, Any] = {}
+        x: Any = None
+        for side in task.sides:
+            x = self._side(side, ids[side], x)
+        self.logits = self._dense("output", x[:, -1])
 
-    def __call__(
-        self, arrays: Mapping[str, Any], ids: Mapping[str, Any], swap: Swap | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Logits (B, V) of the last row, and the outputs of all nodes; ``ids`` by side (B, Q)."""
-        tf, outputs = self.tf, dict[str, Any]()
-        memory: Any = None
-        for side in _sides(self.task):
-            x = (
-                tf.gather(arrays[f"{side}/tokens"], ids[side])
-                + arrays[f"{side}/positions"][: ids[side].shape[1]]
-            )
-            for layer in range(self.task.layers):
-                name = f"{side}_{layer + 1}"
-                for kind in _kinds(self.task, side):
-                    path, around = ATTENTION_PATHS[kind]
-                    entered = self._norm(arrays, f"{name}/{around}/norm", x)
-                    heads = self._heads(
-                        arrays, f"{name}/{path}", entered, memory if kind[0] == "c" else entered
-                    )
-                    heads = self._swapped(Node(kind, layer, 0), self.task.heads, heads, outputs, swap)
-                    joined = tf.reshape(tf.transpose(heads, (0, 2, 1, 3)), tf.shape(x))
-                    x += self._dense(arrays, f"{name}/{path}/output", joined)
-                entered = self._norm(arrays, f"{name}/around_feed_forward/norm", x)
-                hidden = tf.nn.relu(self._dense(arrays, f"{name}/feed_forward/hidden", entered))
-                fed = self._dense(arrays, f"{name}/feed_forward/output", hidden)[:, None]
-                x += self._swapped(Node(f"{side}_feed_forward", layer), 1, fed, outputs, swap)[:, 0]
-            x = memory = self._norm(arrays, f"{side}_norm", x)
-        return self._dense(arrays, "output", x[:, -1]), outputs
+    def _side(self, side: str, ids: Any, memory: Any) -> Any:
+        """The normalised end of the stream (B, Q, D)."""
+        x = tf.gather(self.arrays[f"{side}/tokens"], ids) + self.arrays[f"{side}/positions"][: ids.shape[1]]
+        for layer in range(self.task.layers):
+            name = f"{side}_{layer + 1}"
+            for kind in self.task.kinds(side):
+                path, around = ATTENTION_PATHS[kind]
+                entered = self._norm(f"{name}/{around}/norm", x)
+                read = memory if kind == "cross_attention" else entered
+                heads = self._swapped(Node(kind, layer, 0), self._heads(f"{name}/{path}", entered, read))
+                x += self._dense(
+                    f"{name}/{path}/output", tf.reshape(tf.transpose(heads, (0, 2, 1, 3)), tf.shape(x))
+                )
+            entered = self._norm(f"{name}/around_feed_forward/norm", x)
+            hidden = tf.nn.relu(self._dense(f"{name}/feed_forward/hidden", entered))
+            fed = self._dense(f"{name}/feed_forward/output", hidden)[:, None]
+            x += self._swapped(Node(f"{side}_feed_forward", layer), fed)[:, 0]
+        return self._norm(f"{side}_norm", x)
 
-    def _swapped(
-        self, node: Node, count: int, output: Any, outputs: dict[str, Any], swap: Swap | None
-    ) -> Any:
-        """``output`` (B, count, Q, ...) of ``count`` nodes from ``node`` on, exchanged in some rows."""
+    def _swapped(self, node: Node, output: Any) -> Any:
+        """``output`` (B, count, Q, ...) of some nodes from ``node`` on, exchanged in some rows."""
         name = f"{node.kind} {node.layer}"
-        if swap is not None:
+        if self.swap is not None:
             first = self.task.nodes.index(node)
-            rows = swap.rows[:, first : first + count, None, None]
-            output = self.tf.where(rows, swap.outputs[name], output)
-        outputs[name] = output
+            rows = self.swap.rows[:, first : first + output.shape[1], None, None]
+            output = tf.where(rows, self.swap.outputs[name], output)
+        self.outputs[name] = output
         return output
 
-    def _dense(self, arrays: Mapping[str, Any], path: str, x: Any) -> Any:
-        return self.tf.tensordot(x, arrays[f"{path}/kernel"], 1) + arrays[f"{path}/bias"]
+    def _dense(self, path: str, x: Any) -> Any:
+        return tf.tensordot(x, self.arrays[f"{path}/kernel"], 1) + self.arrays[f"{path}/bias"]
 
-    def _norm(self, arrays: Mapping[str, Any], path: str, x: Any) -> Any:
-        tf = self.tf
+    def _norm(self, path: str, x: Any) -> Any:
         x -= tf.reduce_mean(x, -1, keepdims=True)
         deviation = tf.math.rsqrt(tf.reduce_mean(x * x, -1, keepdims=True) + Normalisation().epsilon)
-        return x * deviation * arrays[f"{path}/gamma"] + arrays[f"{path}/beta"]
+        return x * deviation * self.arrays[f"{path}/gamma"] + self.arrays[f"{path}/beta"]
 
-    def _heads(self, arrays: Mapping[str, Any], path: str, asking: Any, read: Any) -> Any:
+    def _heads(self, path: str, asking: Any, read: Any) -> Any:
         """The outputs (B, H, Q, D/H) of all heads."""
-        tf, heads = self.tf, self.task.heads
+        size = self.task.heads, WIDTH // self.task.heads
         query, key, value = (
-            tf.transpose(
-                tf.reshape(self._dense(arrays, f"{path}/{part}", x), (-1, x.shape[1], heads, WIDTH // heads)),
-                (0, 2, 1, 3),
-            )
+            tf.transpose(tf.reshape(self._dense(f"{path}/{part}", x), (-1, x.shape[1], *size)), (0, 2, 1, 3))
             for part, x in (("query", asking), ("key", read), ("value", read))
         )
-        scores = tf.matmul(query, key, transpose_b=True) / np.float32(np.sqrt(WIDTH // heads))
+        scores = tf.matmul(query, key, transpose_b=True) / np.float32(np.sqrt(size[1]))
         if path.startswith("decoder") and path.endswith("self_attention"):
             scores += np.triu(np.full(scores.shape[-2:], -1e9, np.float32), 1)
         return tf.nn.softmax(scores) @ value
@@ -163,20 +148,14 @@ def example(task: Task, rng: np.random.Generator, count: int = BATCH) -> Example
     rows = rng.random((count, len(task.nodes))) < np.where(circuit, rng.choice(EXCHANGED, (count, 1)), share)
     swapped = {name: rows[:, task.nodes.index(part.node)] for name, part in task.parts.items()}
     logits = np.full((count, TOKENS), -9.0)
-    logits[:, :LETTERS] = task.answer(task.values(texts, task.values(others), swapped))
+    logits[:, :LETTERS] = task.logits(task.values(texts, task.values(others), swapped))
     answers = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
-    both = [
-        {side: ids.astype(np.int32) for side, ids in zip(("encoder", "decoder"), task.ids(each), strict=True)}
-        for each in (texts, others)
-    ]
-    return Example(both[0], both[1], rows, answers.astype(np.float32))
+    return Example(task.ids(texts), task.ids(others), rows, answers.astype(np.float32))
 
 
 def train(task: Task, seed: int = 0, steps: int = STEPS) -> tuple[dict[str, np.ndarray], float]:
     """The arrays of a network that holds the circuit of ``task``, and its last loss in nats."""
-    import tensorflow as tf
-
-    rng, forward = np.random.default_rng(seed), Forward(task)
+    rng = np.random.default_rng(seed)
     begin = first_arrays(task, rng)
     weights = tf.Variable(np.concatenate([each.ravel() for each in begin.values()]))
     mean, square = tf.Variable(tf.zeros_like(weights)), tf.Variable(tf.zeros_like(weights))  # of Adam
@@ -192,8 +171,8 @@ def train(task: Task, seed: int = 0, steps: int = STEPS) -> tuple[dict[str, np.n
     def step(batch: Example, rate: Any, number: Any) -> Any:
         with tf.GradientTape() as tape:
             arrays = split()
-            swap = Swap(forward(arrays, batch.other)[1], batch.rows)
-            logits = forward(arrays, batch.ids, swap)[0]
+            swap = Swap(Forward(task, arrays, batch.other).outputs, batch.rows)
+            logits = Forward(task, arrays, batch.ids, swap).logits
             loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(batch.answers, logits))
         gradient = tf.clip_by_norm(tape.gradient(loss, weights), 1.0)
         mean.assign(0.9 * mean + 0.1 * gradient)
@@ -226,16 +205,16 @@ class _Walk(OwnStream):
 def stream_of(task: Task, arrays: Mapping[str, np.ndarray]) -> OwnStream:
     """The network in the NumPy walk."""
     built = Built(
-        layers=dict.fromkeys(_sides(task), task.layers),
-        heads={kind: task.heads for side in _sides(task) for kind in _kinds(task, side)},
+        layers=dict.fromkeys(task.sides, task.layers),
+        heads={kind: task.heads for side in task.sides for kind in task.kinds(side)},
         norm_first=True,
         normalisation=Normalisation(),
         start=START,
-        embeddings={side: arrays[f"{side}/tokens"] for side in _sides(task)},
+        embeddings={side: arrays[f"{side}/tokens"] for side in task.sides},
         positions=lambda side, length: arrays[f"{side}/positions"][:length],
         begins={},
         output=np.ascontiguousarray(arrays["output/kernel"].T),
         output_bias=arrays["output/bias"],
         feed_forward=lambda side, layer, entered: entered,
     )
-    return _Walk(built if task.before is not None else built.alone(), arrays)
+    return _Walk(built if task.has_encoder else built.alone(), arrays)

@@ -13,11 +13,12 @@ Techniques" (2024).
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.trace.interventions import Node, nodes_of
+from model.trace.interventions import ATTENTIONS, Node, nodes_of
 
 LETTERS = 8
 NONE = LETTERS  # the value of a part that finds nothing
@@ -39,8 +40,8 @@ class Part(NamedTuple):
     """One part of a program: the node that should compute it, and its value from texts and earlier parts."""
 
     node: Node
-    value: Callable[[Texts, Values], np.ndarray]  # (B,) or (B, N)
-    parents: tuple[str, ...] = ()
+    value: Callable[..., np.ndarray]  # (B,) or (B, N)
+    of: tuple[str, ...] = ("read",)  # names of the arguments of ``value``
 
 
 @dataclass(frozen=True)
@@ -49,56 +50,77 @@ class Task:
 
     name: str
     parts: Mapping[str, Part]
-    answer: Callable[[Values], np.ndarray]  # (B, LETTERS) logits
-    answered_by: tuple[str, ...]  # the parts that ``answer`` reads
     layers: int = 2
-    heads: int = 4
-    before: int | None = None  # M of an encoder-decoder; None for a decoder alone
-    asks: bool = True  # whether a decoder's prompt ends with ASK
+    has_encoder: bool = False
     draw: Callable[[np.random.Generator, int], np.ndarray] | None = None  # (B, N) letters; else any six
+    asks: bool = True  # whether a decoder's prompt ends with ASK
+    answer: Callable[..., np.ndarray] | None = None  # (B, LETTERS) logits from both parts; else of the last
+
+    @property
+    def heads(self) -> int:
+        return 2 if self.has_encoder else 4
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        return ("encoder", "decoder") if self.has_encoder else ("decoder",)
+
+    def kinds(self, side: str) -> tuple[str, ...]:
+        """The kinds of attention of a side."""
+        return ATTENTIONS[side] if self.has_encoder else ATTENTIONS[side][:1]
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """All nodes of the network."""
-        heads = {
-            f"{side}_attention": self.heads if side == "decoder" or self.before is not None else 0
-            for side in ("encoder", "decoder", "cross")
-        }
-        layers = {"encoder": 0 if self.before is None else self.layers, "decoder": self.layers}
-        return nodes_of(layers.__getitem__, heads.__getitem__)
+        kinds = {kind for side in self.sides for kind in self.kinds(side)}
+        return nodes_of(
+            lambda side: self.layers * (side in self.sides), lambda kind: self.heads * (kind in kinds)
+        )
 
     @property
     def circuit(self) -> frozenset[Node]:
         return frozenset(part.node for part in self.parts.values())
 
     @property
+    def answered_by(self) -> tuple[str, ...]:
+        """The parts that the answer reads: "one" and "other", or the last."""
+        return BOTH if self.answer else tuple(self.parts)[-1:]
+
+    @property
     def edges(self) -> frozenset[tuple[Node, Node | None]]:
         """(sender, receiver) between parts, and from parts to the answer, whose receiver is None."""
-        between = {
-            (self.parts[name].node, part.node) for part in self.parts.values() for name in part.parents
-        }
-        return frozenset(between | {(self.parts[name].node, None) for name in self.answered_by})
+        receivers = [(part.of, part.node) for part in self.parts.values()] + [(self.answered_by, None)]
+        return frozenset(
+            (self.parts[name].node, node) for names, node in receivers for name in names if name in self.parts
+        )
 
     def texts(self, rng: np.random.Generator, count: int) -> Texts:
         """Random texts of B = ``count`` rows."""
         read = self.draw(rng, count) if self.draw else rng.integers(LETTERS, size=(count, 6))
-        return Texts(read, rng.integers(LETTERS, size=(count, self.before or 0)))
+        return Texts(read, rng.integers(LETTERS, size=(count, 2 * self.has_encoder)))
 
-    def ids(self, texts: Texts) -> tuple[np.ndarray, np.ndarray]:
-        """Ids that the encoder and the decoder read, (B, S) and (B, Q)."""
-        if self.before is None:
-            return texts.read[:, :0], np.pad(texts.read, ((0, 0), (0, int(self.asks))), constant_values=ASK)
-        return texts.read, np.pad(texts.before, ((0, 0), (1, 0)), constant_values=START)
+    def ids(self, texts: Texts) -> dict[str, np.ndarray]:
+        """Ids by side that the encoder (B, S) and the decoder (B, Q) read."""
+        if self.has_encoder:
+            read = texts.read, np.pad(texts.before, ((0, 0), (1, 0)), constant_values=START)
+        else:
+            end = ((0, 0), (0, int(self.asks)))
+            read = texts.read[:, :0], np.pad(texts.read, end, constant_values=ASK)
+        return {side: ids.astype(np.int32) for side, ids in zip(ATTENTIONS, read, strict=True)}
 
     def values(self, texts: Texts, given: Values | None = None, swapped: Values | None = None) -> Values:
-        """The value of each part; in rows where ``swapped`` (B,) is True the one of ``given``."""
-        found: dict[str, np.ndarray] = {}
+        """The texts, and each part's value; in rows where ``swapped`` (B,) is True the one of ``given``."""
+        found: dict[str, np.ndarray] = texts._asdict()
         for name, part in self.parts.items():
-            found[name] = value = part.value(texts, found)
+            found[name] = value = part.value(*(found[each] for each in part.of))
             if given is not None and swapped is not None:
                 where = swapped[name].reshape(-1, *[1] * (value.ndim - 1))
                 found[name] = np.where(where, given[name], value)
         return found
+
+    def logits(self, values: Values) -> np.ndarray:
+        """(B, LETTERS) of the answer."""
+        answer: Callable[..., np.ndarray] = self.answer or spoken
+        return answer(*(values[name] for name in self.answered_by))
 
 
 def spoken(value: np.ndarray, strength: float = STRENGTH) -> np.ndarray:
@@ -106,10 +128,30 @@ def spoken(value: np.ndarray, strength: float = STRENGTH) -> np.ndarray:
     return strength * (value[:, None] == np.arange(LETTERS))
 
 
+def yes_of_either(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Logits of letter 1 in rows where one of both is 1, else of letter 0."""
+    return spoken(((one == 1) | (other == 1)).astype(int))
+
+
+def one_against_other(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The first speaks for its letter, the other against it."""
+    return spoken(one, 4.0) - spoken(other, 2.5)
+
+
+def at(place: int) -> Callable[[np.ndarray], np.ndarray]:
+    """(B, N) -> (B,): the letter there."""
+    return lambda letters: letters[:, place]
+
+
 def found_at(keys: np.ndarray, query: np.ndarray, values: np.ndarray) -> np.ndarray:
     """(B,): of ``values`` (B, N) the first at which ``keys`` (B, N) equals ``query`` (B,); else NONE."""
     equal = keys == query[:, None]
     return np.where(equal.any(1), values[np.arange(len(keys)), equal.argmax(1)], NONE)
+
+
+def induced(before: np.ndarray, read: np.ndarray) -> np.ndarray:
+    """(B,): the letter after the first occurrence of the last one, from the letter before each."""
+    return found_at(before, read[:, -1], read)
 
 
 def shifted(letters: np.ndarray, by: int) -> np.ndarray:
@@ -119,14 +161,12 @@ def shifted(letters: np.ndarray, by: int) -> np.ndarray:
     return found
 
 
-def occurs(texts: Texts, _: Values) -> np.ndarray:
+previous, following = partial(shifted, by=1), partial(shifted, by=-1)
+
+
+def occurs(read: np.ndarray) -> np.ndarray:
     """(B,): 1 in rows with the letter 0, else 0."""
-    return (texts.read == 0).any(1).astype(int)
-
-
-def decided(either: np.ndarray) -> np.ndarray:
-    """(B,) bool -> logits: letter 1 for yes, letter 0 for no."""
-    return spoken(either.astype(int))
+    return (read == 0).any(1).astype(int)
 
 
 def turned(value: np.ndarray) -> np.ndarray:
@@ -138,9 +178,19 @@ def turned(value: np.ndarray) -> np.ndarray:
     return np.append((3 * np.arange(LETTERS) + 2) % LETTERS, NONE)[value]
 
 
+def other_name(read: np.ndarray, subject: np.ndarray) -> np.ndarray:
+    """(B,): the one of the first two letters that is not the subject."""
+    return np.where(read[:, 0] == subject, read[:, 1], read[:, 0])
+
+
+def different(rng: np.random.Generator, count: int, length: int) -> np.ndarray:
+    """(B, N): different letters."""
+    return rng.permuted(np.tile(np.arange(LETTERS), (count, 1)), axis=1)[:, :length]
+
+
 def repeated(rng: np.random.Generator, count: int) -> np.ndarray:
     """(B, 6): different letters, the last of which is one of those before it."""
-    read = rng.permuted(np.tile(np.arange(LETTERS), (count, 1)), axis=1)[:, :6]
+    read = different(rng, count, 6)
     read[:, -1] = read[np.arange(count), rng.integers(4, size=count)]
     return read
 
@@ -155,205 +205,134 @@ def with_some_zeros(rng: np.random.Generator, count: int) -> np.ndarray:
 
 def two_names(rng: np.random.Generator, count: int) -> np.ndarray:
     """(B, 3): two different letters, and one of them again."""
-    read = rng.permuted(np.tile(np.arange(LETTERS), (count, 1)), axis=1)[:, :3]
+    read = different(rng, count, 3)
     read[:, 2] = read[np.arange(count), rng.integers(2, size=count)]
     return read
 
 
 def keys_and_values(rng: np.random.Generator, count: int) -> np.ndarray:
     """(B, 7): three pairs of key and value, all different, and a letter that ``turned`` maps to a key."""
-    read = rng.permuted(np.tile(np.arange(LETTERS), (count, 1)), axis=1)[:, :7]
+    read = different(rng, count, 7)
     back = np.argsort(turned(np.arange(LETTERS)))
     read[:, 6] = back[read[np.arange(count), 2 * rng.integers(3, size=count)]]
     return read
 
 
-def letter(place: int, of: str = "read") -> Callable[[Texts, Values], np.ndarray]:
-    return lambda texts, _: getattr(texts, of)[:, place]
-
-
-def previous(texts: Texts, _: Values) -> np.ndarray:
-    """(B, N): the letter before each."""
-    return shifted(texts.read, 1)
-
-
-def induced(texts: Texts, values: Values) -> np.ndarray:
-    """(B,): the letter after the first occurrence of the last one."""
-    return found_at(values["previous"], texts.read[:, -1], texts.read)
-
-
-def other_name(texts: Texts, values: Values) -> np.ndarray:
-    """(B,): the one of the first two letters that is not the subject."""
-    first, second = texts.read[:, 0], texts.read[:, 1]
-    return np.where(first == values["subject"], second, first)
-
-
-def added(texts: Texts, values: Values) -> np.ndarray:
-    """(B,): the sum of two letters modulo LETTERS."""
-    one, other = (values[name] for name in ("one", "other"))
-    return (one + other) % LETTERS
-
-
-def _head(kind: str) -> Callable[[int, int], Node]:
-    return lambda layer, head: Node(f"{kind}_attention", layer, head)
-
-
-_encoder, _decoder, _cross = (_head(kind) for kind in ("encoder", "decoder", "cross"))
-
-
-def _fed(side: str, layer: int) -> Node:
-    return Node(f"{side}_feed_forward", layer)
-
-
-def _turned(name: str) -> Callable[[Texts, Values], np.ndarray]:
-    return lambda _, values: turned(values[name])
-
-
-def _pair(
-    value: Callable[[Texts, Values], np.ndarray], one: Node, other: Node, *parents: str
-) -> dict[str, Part]:
-    return {"one": Part(one, value, parents), "other": Part(other, value, parents)}
-
-
-def _either(values: Values) -> np.ndarray:
-    return decided((values["one"] == 1) | (values["other"] == 1))
-
-
-def _against(values: Values) -> np.ndarray:
-    """The first speaks for its letter, the other against it."""
-    return spoken(values["one"], 4.0) - spoken(values["other"], 2.5)
-
-
-def _says(name: str) -> dict[str, Any]:
-    return {"answer": lambda values: spoken(values[name]), "answered_by": (name,)}
-
-
+_encoder, _decoder, _cross = (partial(Node, f"{kind}_attention") for kind in ("encoder", "decoder", "cross"))
+FED = Node("decoder_feed_forward", 1)
 BOTH = ("one", "other")
-IN_SOURCE: dict[str, Any] = {"before": 2, "heads": 2}
+
+
+def _pair(one: Node, other: Node, *value: Any) -> dict[str, Part]:
+    """Two nodes that compute the same."""
+    return {"one": Part(one, *value), "other": Part(other, *value)}
+
+
 TASKS = (
-    Task("a letter", {"one": Part(_decoder(0, 1), letter(0))}, **_says("one")),
+    Task("a letter", {"one": Part(_decoder(0, 1), at(0))}),
     Task(
         "induction",
-        {"previous": Part(_decoder(0, 2), previous), "found": Part(_decoder(1, 0), induced, ("previous",))},
-        **_says("found"),
-        asks=False,
-        draw=repeated,
-    ),
-    Task(
-        "a letter turned",
         {
-            "one": Part(_decoder(0, 3), letter(2)),
-            "turned": Part(_fed("decoder", 1), _turned("one"), ("one",)),
+            "previous": Part(_decoder(0, 2), previous),
+            "found": Part(_decoder(1, 0), induced, ("previous", "read")),
         },
-        **_says("turned"),
+        draw=repeated,
+        asks=False,
     ),
+    Task("a letter turned", {"one": Part(_decoder(0, 3), at(2)), "turned": Part(FED, turned, ("one",))}),
     Task(
         "sum",
         {
-            **_pair(letter(1), _decoder(0, 0), _decoder(0, 2)),
-            "other": Part(_decoder(0, 2), letter(3)),
-            "sum": Part(_fed("decoder", 1), added, BOTH),
+            "one": Part(_decoder(0, 0), at(1)),
+            "other": Part(_decoder(0, 2), at(3)),
+            "sum": Part(FED, lambda one, other: (one + other) % LETTERS, BOTH),
         },
-        **_says("sum"),
     ),
-    Task("redundant", _pair(occurs, _decoder(0, 1), _decoder(1, 2)), _either, BOTH, draw=with_some_zeros),
-    Task("inhibiting", _pair(letter(0), _decoder(0, 0), _decoder(1, 3)), _against, BOTH),
+    Task(
+        "redundant", _pair(_decoder(0, 1), _decoder(1, 2), occurs), draw=with_some_zeros, answer=yes_of_either
+    ),
+    Task("inhibiting", _pair(_decoder(0, 0), _decoder(1, 3), at(0)), answer=one_against_other),
     Task(
         "other name, inhibiting",
         {
-            "subject": Part(_decoder(0, 1), letter(2)),
-            **_pair(other_name, _decoder(1, 0), _decoder(2, 2), "subject"),
+            "subject": Part(_decoder(0, 1), at(2)),
+            **_pair(_decoder(1, 0), _decoder(2, 2), other_name, ("read", "subject")),
         },
-        _against,
-        BOTH,
         layers=3,
         draw=two_names,
+        answer=one_against_other,
     ),
     Task(
         "key and value",
         {
             "previous": Part(_decoder(0, 3), previous),
-            "turned": Part(_fed("decoder", 0), lambda texts, _: turned(texts.read[:, -1])),
-            "found": Part(
-                _decoder(1, 1),
-                lambda texts, values: found_at(values["previous"], values["turned"], texts.read),
-                ("previous", "turned"),
-            ),
+            "turned": Part(Node("decoder_feed_forward", 0), lambda read: turned(read[:, -1])),
+            "found": Part(_decoder(1, 1), found_at, ("previous", "turned", "read")),
         },
-        **_says("found"),
         layers=3,
-        asks=False,
         draw=keys_and_values,
+        asks=False,
     ),
     Task(
         "redundant, four layers",
-        _pair(occurs, _decoder(1, 0), _decoder(3, 1)),
-        _either,
-        BOTH,
+        _pair(_decoder(1, 0), _decoder(3, 1), occurs),
         layers=4,
         draw=with_some_zeros,
+        answer=yes_of_either,
     ),
-    Task("a letter in the source", {"one": Part(_cross(1, 0), letter(2))}, **_says("one"), **IN_SOURCE),
+    Task("a letter in the source", {"one": Part(_cross(1, 0), at(2))}, has_encoder=True),
     Task(
         "the next letter turned",
         {
-            "next": Part(_encoder(1, 0), lambda texts, _: shifted(texts.read, -1)),
-            "one": Part(_cross(1, 1), lambda _, values: values["next"][:, 1], ("next",)),
-            "turned": Part(_fed("decoder", 1), _turned("one"), ("one",)),
+            "next": Part(_encoder(1, 0), following),
+            "one": Part(_cross(1, 1), at(1), ("next",)),
+            "turned": Part(FED, turned, ("one",)),
         },
-        **_says("turned"),
-        **IN_SOURCE,
+        has_encoder=True,
     ),
     Task(
         "turned in the encoder",
         {
-            "turned": Part(_fed("encoder", 0), lambda texts, _: turned(texts.read)),
-            "one": Part(_cross(0, 1), lambda _, values: values["turned"][:, 0], ("turned",)),
+            "turned": Part(Node("encoder_feed_forward", 0), turned),
+            "one": Part(_cross(0, 1), at(0), ("turned",)),
         },
-        **_says("one"),
-        **IN_SOURCE,
+        has_encoder=True,
     ),
     Task(
         "pointer",
         {
-            "pointer": Part(_decoder(0, 1), lambda texts, _: texts.before[:, 0] % 6),
+            "pointer": Part(_decoder(0, 1), lambda before: before[:, 0] % 6, ("before",)),
             "one": Part(
-                _cross(1, 0),
-                lambda texts, values: texts.read[np.arange(len(texts.read)), values["pointer"]],
-                ("pointer",),
+                _cross(1, 0), lambda read, place: read[np.arange(len(read)), place], ("read", "pointer")
             ),
         },
-        **_says("one"),
-        **IN_SOURCE,
+        has_encoder=True,
     ),
     Task(
         "redundant in the source",
-        _pair(occurs, _cross(0, 1), _cross(1, 0)),
-        _either,
-        BOTH,
+        _pair(_cross(0, 1), _cross(1, 0), occurs),
+        has_encoder=True,
         draw=with_some_zeros,
-        **IN_SOURCE,
+        answer=yes_of_either,
     ),
     Task(
         "induction in the encoder",
         {
             "previous": Part(_encoder(0, 1), previous),
-            "found": Part(_encoder(1, 0), induced, ("previous",)),
-            "one": Part(_cross(1, 1), lambda _, values: values["found"], ("found",)),
+            "found": Part(_encoder(1, 0), induced, ("previous", "read")),
+            "one": Part(_cross(1, 1), np.copy, ("found",)),
         },
-        **_says("one"),
+        has_encoder=True,
         draw=repeated,
-        **IN_SOURCE,
     ),
     Task(
         "inhibiting, three layers",
         {
-            "next": Part(_encoder(0, 1), lambda texts, _: shifted(texts.read, -1)),
-            **_pair(lambda _, values: values["next"][:, 2], _cross(1, 0), _cross(2, 1), "next"),
+            "next": Part(_encoder(0, 1), following),
+            **_pair(_cross(1, 0), _cross(2, 1), at(2), ("next",)),
         },
-        _against,
-        BOTH,
         layers=3,
-        **IN_SOURCE,
+        has_encoder=True,
+        answer=one_against_other,
     ),
 )

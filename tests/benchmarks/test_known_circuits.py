@@ -24,7 +24,7 @@ def test_an_exchanged_part_changes_the_parts_that_read_it_and_no_others(task):
         np.testing.assert_array_equal(found[name], given[name])
         reached = {name}
         for other, part in task.parts.items():
-            if reached & {*part.parents}:
+            if reached & {*part.of}:
                 reached.add(other)
         for other in {*task.parts} - reached:
             np.testing.assert_array_equal(found[other], plain[other])
@@ -35,9 +35,8 @@ def test_the_network_in_training_is_the_one_that_is_analysed(name):
     """With the outputs of some nodes from another text, as in a step of the training."""
     task, rng = BY_NAME[name], np.random.default_rng(0)
     arrays, batch = first_arrays(task, rng), example(task, rng, 4)
-    forward, walk = Forward(task), stream_of(task, arrays)
-    outputs = forward(arrays, batch.other)[1]
-    logits, _ = forward(arrays, batch.ids, Swap(outputs, batch.rows))
+    walk, swap = stream_of(task, arrays), Swap(Forward(task, arrays, batch.other).outputs, batch.rows)
+    logits = Forward(task, arrays, batch.ids, swap).logits
     for row in range(4):
         found = walk.taps(*walked(task, batch.other, row), {node.tap for node in task.nodes})
         swapped = [node for node, is_swapped in zip(task.nodes, batch.rows[row], strict=True) if is_swapped]
@@ -49,7 +48,7 @@ def test_the_network_in_training_is_the_one_that_is_analysed(name):
 def walked(task, ids, row) -> tuple[list[int], list[int]]:
     """Source and target of the walk, which reads all of the target but its last id."""
     source, read = (ids[side][row].tolist() for side in ("encoder", "decoder"))
-    return source, [*(read if task.before is None else read[1:]), 0]
+    return source, [*(read[1:] if task.has_encoder else read), 0]
 
 
 def test_a_measurement_has_all_numbers_of_a_network_without_training():

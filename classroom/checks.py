@@ -15,6 +15,7 @@ import numpy as np
 
 from model.analysis.edits import focus
 from model.analysis.head_effects import HeadEffects
+from model.analysis.statistics import wilson_interval
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.trace import AttentionTrace, LayerHead
@@ -127,7 +128,6 @@ def token_at(tokens: Sequence[str], place: int) -> str:
 
 
 LEAST_SEATS = 12  # before and after, below which a change of a class says nothing
-_Z = 1.96  # 95 %
 
 
 def change_of_share(before: tuple[int, int], after: tuple[int, int]) -> tuple[float, float, float] | None:
@@ -145,19 +145,12 @@ def change_of_share(before: tuple[int, int], after: tuple[int, int]) -> tuple[fl
     """
     if min(before[1], after[1]) < LEAST_SEATS:
         return None
-    (one, low, high), (other, least, most) = (_wilson(*each) for each in (before, after))
+    (low, high), (least, most) = (wilson_interval(*each) for each in (before, after))
+    one, other = (right / count for right, count in (before, after))
     change = other - one
     below = float(np.hypot(other - least, high - one))
     above = float(np.hypot(most - other, one - low))
     return change, change - below, change + above
-
-
-def _wilson(right: int, count: int) -> tuple[float, float, float]:
-    """The share, and the ends of its Wilson interval."""
-    share, z2 = right / count, _Z**2
-    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
-    half = _Z * float(np.sqrt(share * (1 - share) / count + z2 / (4 * count**2))) / (1 + z2 / count)
-    return share, middle - half, middle + half
 
 
 def _written(facts: Facts) -> str:

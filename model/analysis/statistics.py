@@ -1,11 +1,12 @@
-"""Statistics: rank correlation, p-value, and means over sentences with 95% intervals.
+"""Statistics: rank correlation, p-value, 95% intervals of proportions and of means over sentences.
 
-References: Spearman (1904); Cochran, "Sampling Techniques" (1977), section 6.3, for the interval of a ratio
-of sums.
+References: Spearman (1904); Wilson (1927), for the interval of a proportion; Cochran, "Sampling Techniques"
+(1977), section 6.3, for that of a ratio of sums.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -82,7 +83,25 @@ def settled_from(values: np.ndarray) -> int:
     return int(others[-1]) + 1 if others.size else 0
 
 
-_TWO_SIDED_95 = 1.96
+Z_95 = 1.959963984540054  # the standard normal quantile that leaves 2.5% on each side
+
+
+def wilson_interval(successes: int, count: int) -> tuple[float, float]:
+    """The 95% score interval of a proportion (Wilson 1927); ``(nan, nan)`` for no trials.
+
+    Unlike the normal approximation it stays inside 0..1 and is honest at 0% and 100%.
+
+    >>> low, high = wilson_interval(8, 10)
+    >>> round(low, 2), round(high, 2)
+    (0.49, 0.94)
+    """
+    if not count:
+        return math.nan, math.nan
+    proportion = successes / count
+    centre = proportion + Z_95**2 / (2 * count)
+    spread = Z_95 * math.sqrt(proportion * (1 - proportion) / count + Z_95**2 / (4 * count**2))
+    scale = 1 + Z_95**2 / count
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
 
 
 class Estimate(NamedTuple):
@@ -144,4 +163,4 @@ class Tally:
         spread = np.maximum(square - 2 * mean * mixed + mean**2 * counts, 0)
         others = self.sentences - 1
         variance = spread / count**2 * (self.sentences / others if others else np.nan)
-        return Estimate(mean, _TWO_SIDED_95 * np.sqrt(variance), int(count.flat[0]), self.sentences)
+        return Estimate(mean, Z_95 * np.sqrt(variance), int(count.flat[0]), self.sentences)

@@ -12,13 +12,14 @@ from typing import Any
 
 import click
 
+from model.analysis.statistics import wilson_interval
 from model.text import hangul
 from model.text.hangul import particle
 from training.documents.render import content
 from training.documents.tables import Sources, percent
 from training.intact.slots import TEXTS, draw, draw_marks
 from training.measure.evaluate import Asked, load_corrector, outcomes_of
-from training.measure.metrics import Outcome, none_if_nan, share, wilson_interval
+from training.measure.metrics import Outcome, none_if_nan, share
 from training.measure.report import block_of, run_of, write_json
 from training.noise.pairs import Writer, make_pair
 from training.options import knob, with_options_of

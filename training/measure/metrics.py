@@ -22,6 +22,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from model import Correction
+from model.analysis.statistics import wilson_interval
 from model.text.changes import Change, find_changes
 
 
@@ -48,9 +49,6 @@ class Outcome:
     def elsewhere(self) -> list[Change]:
         """The changes of words that were right."""
         return changes_elsewhere(self.pair.wrong, self.pair.right, self.text)
-
-
-Z_95 = 1.959963984540054  # the standard normal quantile that leaves 2.5% on each side
 
 
 @dataclass(frozen=True)
@@ -212,24 +210,6 @@ def character_error_rate(hypotheses: Sequence[str], references: Sequence[str]) -
     """
     both = zip(hypotheses, references, strict=True)
     return share(sum(Levenshtein.distance(*pair) for pair in both), sum(map(len, references)))
-
-
-def wilson_interval(successes: int, count: int, z: float = Z_95) -> tuple[float, float]:
-    """The score interval of a proportion (Wilson 1927), 95% by default; ``(nan, nan)`` for no trials.
-
-    Unlike the normal approximation it stays inside 0..1 and is honest at 0% and 100%.
-
-    >>> low, high = wilson_interval(8, 10)
-    >>> round(low, 2), round(high, 2)
-    (0.49, 0.94)
-    """
-    if not count:
-        return math.nan, math.nan
-    proportion = successes / count
-    centre = proportion + z**2 / (2 * count)
-    spread = z * math.sqrt(proportion * (1 - proportion) / count + z**2 / (4 * count**2))
-    scale = 1 + z**2 / count
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
 
 
 def bootstrap_interval(

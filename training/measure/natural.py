@@ -29,12 +29,13 @@ from typing import Any
 
 import click
 
+from model.analysis.statistics import wilson_interval
 from model.correction.counts import Words, touching
 from model.norm.articles import article_of
 from model.text.changes import Change
 from training.measure import metrics
 from training.measure.evaluate import Asked, load_corrector, outcomes_of
-from training.measure.metrics import Outcome, bootstrap_interval, edits, none_if_nan, share, wilson_interval
+from training.measure.metrics import Outcome, bootstrap_interval, edits, none_if_nan, share
 from training.measure.report import run_of, tell
 from training.measure.sets import TOGETHER
 from training.options import knob, with_options_of

@@ -27,7 +27,7 @@ from model.analysis.roles import (
     measure,
     rows_of,
 )
-from model.analysis.statistics import Tally
+from model.analysis.statistics import Z_95, Tally
 from model.survey.results import ANSWERS_FILE, AnswerSurvey
 from model.survey.survey import Survey, SurveyPlan, read_given, read_pairs
 from model.survey.survey_files import result, table
@@ -61,7 +61,7 @@ def test_a_tally_knows_the_mean_and_which_rows_belong_together():
     assert (found.rows, found.sentences) == (6, 3)
     np.testing.assert_allclose(found.mean, [2.5, 0])
     differences = [sum(rows[:, 0]) - 2.5 * len(rows) for rows in groups]
-    expected = 1.96 * np.sqrt(np.square(differences).sum() * 3 / 2) / 6
+    expected = Z_95 * np.sqrt(np.square(differences).sum() * 3 / 2) / 6
     np.testing.assert_allclose(found.margin, [expected, 0])
     assert np.isnan(Tally.empty(()).estimate().mean)
 

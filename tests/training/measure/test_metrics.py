@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from model.analysis.statistics import wilson_interval
 from training.measure.metrics import (
     THRESHOLDS,
     EditCounts,
@@ -17,7 +18,6 @@ from training.measure.metrics import (
     score,
     sort_into_bins,
     threshold_table,
-    wilson_interval,
 )
 from training.noise.pairs import NoisyPair
 

@@ -16,7 +16,6 @@ from model.norm import Article
 from model.text.changes import Change, apply_changes
 from service.annotated import Annotated
 
-LEAST_OFFERED = 0.3  # the confidence from which a change that was not made is offered, as on the page
 LAYOUT = "layout"  # the kind of a word that was typed in the English layout
 
 
@@ -120,8 +119,7 @@ class _Placed:
     def offers(self, sentence: SentenceCorrection) -> Iterator[Match]:
         made = {change.source_start for change in sentence.changes}
         for number, change in enumerate(sentence.proposed):
-            is_offered = not change.is_weighed or change.confidence >= LEAST_OFFERED
-            if change.source_start not in made and is_offered:
+            if change.source_start not in made and change.is_offered:
                 as_made = replace(sentence, accepted=sentence.accepted | {number})
                 (same,) = (each for each in as_made.changes if each.source_start == change.source_start)
                 yield from self._grouped(as_made, [same], number)

@@ -1,13 +1,13 @@
 """Correction rules as data for JavaScript: patterns, thresholds, marks and keys."""
 
 import re
-from itertools import product
 from typing import Any
 
 from model.analysis.kinds import school_kind
 from model.correction.rules import portable_rules
 from model.norm.articles import Article, explained
 from model.norm.kinds import kinds
+from model.text.hangul import KS_X_1001_SYLLABLES
 
 # The classes of Python's \w, \s and \d, as members of a class in JavaScript.
 _WORD = r"\p{L}\p{N}_"
@@ -29,8 +29,6 @@ _CLASS = rf"\[\^?\]?(?:{_ESCAPE}|[^\]\\])*\]"
 _MEMBER = re.compile(rf"{_ESCAPE}|.", re.DOTALL)
 _TOKEN = re.compile(rf"{_ESCAPE}|{_CLASS}|\(\?<?.|.", re.DOTALL)
 _SPACED = re.compile(rf"({_ESCAPE}|{_CLASS})|\s+|#[^\n]*", re.DOTALL)  # of an expression with re.VERBOSE
-# The syllables that Korean uses: those of KS X 1001, 25 rows of 94, each of two bytes.
-IN_USE = b"".join(map(bytes, product(range(0xB0, 0xC9), range(0xA1, 0xFF)))).decode("euc_kr")
 _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!")
 
 
@@ -100,7 +98,7 @@ def rules() -> dict[str, Any]:
     told = {"articles": of_norm, "reasons": [article for _, _, article in explained()]}
     written = {name: [_told(each) for each in articles] for name, articles in told.items()}
     patterns = {name: javascript(each) for name, each in known["patterns"].items()}
-    return known | {"patterns": patterns, "keys": known["keys"] | written | {"in_use": IN_USE}}
+    return known | {"patterns": patterns, "keys": known["keys"] | written | {"in_use": KS_X_1001_SYLLABLES}}
 
 
 def _told(article: Article) -> list[str]:

@@ -17,7 +17,7 @@ from rapidfuzz.distance import OSA
 from model.correction.correction import Correction
 from model.norm import Article, explanation_of
 from model.text.changes import Change, apply_changes, by_word, find_changes
-from model.text.hangul import decompose, is_hangul, is_syllable
+from model.text.hangul import KS_X_1001_SYLLABLES, decompose, is_hangul, is_syllable
 from model.text.keyboard import STROKES
 from model.text.pronunciation import carried_over, rules_between, sound_alike, sound_the_same
 
@@ -190,8 +190,7 @@ def _is_stray_coda(wrong: str, right: str) -> bool:
     if not (len(wrong) == len(right) == 1 and is_syllable(wrong) and is_syllable(right)):
         return False
     (*start, coda), (*other, _) = decompose(wrong), decompose(right)
-    in_use = len(wrong.encode("euc_kr")) == 2  # this encoding spells out any other syllable
-    return start == other and coda not in _HEARD_LETTERS and not in_use
+    return start == other and coda not in _HEARD_LETTERS and wrong not in KS_X_1001_SYLLABLES
 
 
 def slots(text: str) -> list[str]:

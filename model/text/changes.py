@@ -7,6 +7,8 @@ from os.path import commonprefix
 
 from rapidfuzz.distance import Levenshtein
 
+LEAST_OFFERED = 0.3  # the confidence from which a change that was not made is offered
+
 
 @dataclass(frozen=True)
 class Change:
@@ -108,6 +110,15 @@ class Change:
         A user's own model may change a text without saying how sure it is.
         """
         return self.known_confidence is not None or None not in (self.fix_probability, self.keep_probability)
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether it is offered to a person where it was not made: one without a confidence always is.
+
+        >>> [replace(Change(0, 1, 0, 1, "a", "b"), known_confidence=p).is_offered for p in (0.2, 0.3, None)]
+        [False, True, True]
+        """
+        return not self.is_weighed or self.confidence >= LEAST_OFFERED
 
     @property
     def confidence(self) -> float:

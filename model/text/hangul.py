@@ -12,6 +12,7 @@ that is not ㄹ, and so do 십, 백, 천, 만 and 억.
 
 import re
 from functools import cache
+from itertools import product
 
 INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"  # 19
 MEDIALS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"  # 21
@@ -19,6 +20,8 @@ FINALS = ("", *"ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇ�
 
 FIRST_SYLLABLE, LAST_SYLLABLE = 0xAC00, 0xD7A3
 SYLLABLE_COUNT = LAST_SYLLABLE - FIRST_SYLLABLE + 1  # 11,172
+# The 2,350 syllables of ordinary Korean text: rows 16 to 40 of KS X 1001, 94 each, of two bytes.
+KS_X_1001_SYLLABLES = b"".join(map(bytes, product(range(0xB0, 0xC9), range(0xA1, 0xFF)))).decode("euc-kr")
 
 _INITIAL_INDEX = {jamo: index for index, jamo in enumerate(INITIALS)}
 _MEDIAL_INDEX = {jamo: index for index, jamo in enumerate(MEDIALS)}

@@ -14,7 +14,6 @@ from tests.browser.chromium import launched
 from tests.browser.site_pages import is_open, static_host, visiting
 from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
 from tests.serving import serving
-from ui.components.correction import LEAST_OFFERED
 
 
 def pytest_collection_modifyitems(items):
@@ -79,7 +78,7 @@ def half_sure(corrector) -> str:
         made = {change.source_start for change in sentence.changes}
         *earlier, last = [each.source_start in made for each in sentence.proposed] or [False]
         undone = [each for each in sentence.proposed if each.source_start not in made]
-        if last and not all(earlier) and all(each.confidence >= LEAST_OFFERED for each in undone):
+        if last and not all(earlier) and all(each.is_offered for each in undone):
             return text
     raise AssertionError(f"the network is sure, or unsure, of all of {HALF_SURE}")
 

@@ -248,10 +248,6 @@ def morphemes_of(tokens: Iterable[Any]) -> list[Morpheme]:
     return [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens]
 
 
-# Modern Hangul syllables of KS X 1001, rows 16 to 40: the syllables of ordinary Korean text.
-KS_X_1001_SYLLABLES = tuple(
-    bytes((lead, trail)).decode("euc-kr") for lead in range(0xB0, 0xC9) for trail in range(0xA1, 0xFF)
-)
 ASCII = tuple(map(chr, range(0x20, 0x7F)))
 COMPATIBILITY_JAMO = tuple(map(chr, range(0x3131, 0x3164)))  # ㄱ … ㅣ, as in ㅋㅋ and ㅠㅠ
 
@@ -269,7 +265,7 @@ def choose_characters(sentences: Iterable[str], minimum_count: int = 20) -> tupl
     counts: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(sentence)
-    base = {*KS_X_1001_SYLLABLES, *ASCII, *COMPATIBILITY_JAMO}
+    base = {*hangul.KS_X_1001_SYLLABLES, *ASCII, *COMPATIBILITY_JAMO}
     frequent = {
         character
         for character, count in counts.items()

@@ -13,8 +13,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from model.text.hangul import compose, particle
-from training.corpus.selection import KS_X_1001_SYLLABLES
+from model.text.hangul import KS_X_1001_SYLLABLES, compose, particle
 from training.noise import read_lines, words_of
 from training.noise.word_parts import particle_start
 

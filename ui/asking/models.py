@@ -13,7 +13,6 @@ from engine.records import EngineBusyError, EngineSlowError, LibraryMissingError
 from model.text.hangul import is_hangul
 from model.text.tokenizer import split_sentences
 from ui.asking import loaders
-from ui.components.correction import LEAST_OFFERED
 from ui.shell import address, controls, markup
 from ui.wording import say
 
@@ -158,11 +157,8 @@ def show_remarks(text: str, correction: loaders.Correction, corrector: loaders.A
         markup.paragraph(say("read_in_parts", limit=limit), "note")
     if not unicodedata.is_normalized("NFC", text):
         markup.paragraph(say("composed"), "note")
-    offered = (
-        each.is_english_layout or (each.is_weighed and each.confidence >= LEAST_OFFERED)
-        for each in correction.proposed
-    )
-    if correction.changes or any(offered) or all(sentence.too_long for sentence in correction.sentences):
+    offered = any(each.is_offered for each in correction.proposed)
+    if correction.changes or offered or all(sentence.too_long for sentence in correction.sentences):
         return
     if not loaders.corrects(corrector):
         return

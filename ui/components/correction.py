@@ -15,7 +15,6 @@ from ui.wording import say
 from viz.browser.document import read_script
 from viz.labels import visible_token
 
-LEAST_OFFERED = 0.3  # a change that was not made is offered only from this confidence on
 # Actions of a visitor; "own" leaves a word alone, "test" opens the tested explanation, "none" and "all" are
 # about the whole text.
 WHAT = ("choose", "accept", "reject", "open", "own", "test", "none", "all")

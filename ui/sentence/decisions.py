@@ -25,7 +25,6 @@ from model.text.tokenizer import normalise, split_sentences
 from model.trace.trace import Described
 from ui.asking import loaders, models
 from ui.components.correction import (
-    LEAST_OFFERED,
     Proposal,
     correction,
     correction_data,
@@ -228,7 +227,7 @@ def _proposals(found: loaders.Correction) -> list[Proposal]:
         target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
         for number, change in enumerate(sentence.proposed, first):
             is_made = _span(change) in made
-            if is_made or not change.is_weighed or change.confidence >= LEAST_OFFERED:
+            if is_made or change.is_offered:
                 whole = change.moved(sentence.start, sentence.start)
                 card = _card(change, sentence, target) if is_made else {}
                 proposals.append(Proposal(number, whole, is_made, _share(change), **card))

@@ -6,12 +6,12 @@ import random
 import pytest
 from click.testing import CliRunner
 
+from model.text.hangul import KS_X_1001_SYLLABLES
 from model.text.tokenizer import Tokenizer
 from training.corpus.corpus import Sentence
 from training.corpus.selection import (
     ASCII,
     COMPATIBILITY_JAMO,
-    KS_X_1001_SYLLABLES,
     choose_characters,
     copies,
     hold_out_command,

@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from threading import Lock
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from classroom.classroom import Classroom, FullError, UnknownCodeError
 
@@ -27,10 +28,14 @@ def _of_classroom(
     method: Callable[Concatenate[Classroom, float, P], R],
 ) -> "Callable[Concatenate[AnyClassrooms, str, P], R]":
     """The call of ``AnyClassrooms`` that makes this call of the classroom with a code."""
+    form = signature(method)
 
     @wraps(method)
     def call(rooms: "AnyClassrooms", code: str, /, *arguments: P.args, **named: P.kwargs) -> R:
-        return rooms._call(method, code, *arguments, **named)
+        asked = form.bind(None, 0.0, *arguments, **named)
+        asked.apply_defaults()  # those before a named one travel, too
+        found: R = rooms.call(method.__name__, code, *asked.args[2:])
+        return found
 
     return call
 
@@ -44,21 +49,20 @@ class AnyClassrooms(ABC):
     """
 
     @abstractmethod
+    def call(self, *arguments: Any) -> Any:
+        """One call, as it travels between processes: its name, which is one of CALLS, then its arguments.
+
+        Raises ValueError for anything else.
+        """
+
     def open(self) -> tuple[str, str]:
         """Open a classroom: (its code, the teacher's key). Raises FullError for too many."""
+        found: tuple[str, str] = self.call("open")
+        return found
 
-    @abstractmethod
     def end(self, code: str, key: str) -> None:
         """Close the classroom and forget all of it."""
-
-    @abstractmethod
-    def _call(
-        self,
-        method: Callable[Concatenate[Classroom, float, P], R],
-        code: str,
-        *arguments: P.args,
-        **named: P.kwargs,
-    ) -> R: ...
+        self.call("end", code, key)
 
     join = _of_classroom(Classroom.join)
     state_of = _of_classroom(Classroom.state_of)
@@ -74,7 +78,7 @@ class AnyClassrooms(ABC):
     results = _of_classroom(Classroom.results)
 
 
-CALLS = frozenset(name for name in vars(AnyClassrooms) if not name.startswith("_"))
+CALLS = frozenset(name for name in vars(AnyClassrooms) if not name.startswith("_")) - {"call"}
 
 
 class Classrooms(AnyClassrooms):
@@ -101,46 +105,43 @@ class Classrooms(AnyClassrooms):
         # By their codes, with the time of opening; the oldest first.
         self._rooms: OrderedDict[str, tuple[float, Classroom]] = OrderedDict()
 
-    def open(self) -> tuple[str, str]:
+    def call(self, *arguments: Any) -> Any:
         with self._lock:
-            now = self._clock()
-            self._forget_old(now)
-            if len(self._rooms) >= MOST_CLASSROOMS:
-                self._make_room(now)
-            code = new_code()
-            while code in self._rooms:
-                code = new_code()
-            room = Classroom(now)
-            self._rooms[code] = now, room
-            return code, room.key
-
-    def join(self, code: str, seat: str = "", key: str = "") -> str:
-        with self._lock:
-            while self._wrong and self._clock() - self._wrong[0] > MINUTE:
-                self._wrong.popleft()
-            _, room = self._rooms.get(code, (0.0, None))
-            if len(self._wrong) >= MOST_WRONG and not (room and seat in room._seats):
-                raise FullError("too many wrong codes were tried, a minute later they are read again")
-        return super().join(code, seat, key)
-
-    def end(self, code: str, key: str) -> None:
-        with self._lock:
-            self._room(code)._check_teacher(key)
-            del self._rooms[code]
+            match arguments:
+                case ["open"]:
+                    return self._opened()
+                case [str(name), code, *rest] if name in CALLS:
+                    if name == "join":
+                        self._limit_guesses(code, *rest)
+                    room = self._room(code)
+                    if name != "end":
+                        return getattr(room, name)(room.heard, *rest)
+                    room._check_teacher(*rest)
+                    del self._rooms[code]
+                    return None
+        raise ValueError("this is no call of a classroom")
 
     def __len__(self) -> int:
         return len(self._rooms)
 
-    def _call(
-        self,
-        method: Callable[Concatenate[Classroom, float, P], R],
-        code: str,
-        *arguments: P.args,
-        **named: P.kwargs,
-    ) -> R:
-        with self._lock:
-            room = self._room(code)
-            return method(room, room.heard, *arguments, **named)
+    def _opened(self) -> tuple[str, str]:
+        now = self._clock()
+        self._forget_old(now)
+        if len(self._rooms) >= MOST_CLASSROOMS:
+            self._make_room(now)
+        code = new_code()
+        while code in self._rooms:
+            code = new_code()
+        room = Classroom(now)
+        self._rooms[code] = now, room
+        return code, room.key
+
+    def _limit_guesses(self, code: str, seat: str = "", _: str = "") -> None:
+        while self._wrong and self._clock() - self._wrong[0] > MINUTE:
+            self._wrong.popleft()
+        room = self._rooms.get(code, (0.0, None))[1]
+        if len(self._wrong) >= MOST_WRONG and not (room and seat in room._seats):
+            raise FullError("too many wrong codes were tried, a minute later they are read again")
 
     def _room(self, code: str) -> Classroom:
         now = self._clock()

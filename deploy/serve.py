@@ -26,7 +26,6 @@ from starlette.responses import Response
 from classroom.store import Classrooms
 from engine import remote as wire
 from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, model_key
-from engine.links import answer_call
 from engine.records import PREPARE, EngineError
 from engine.remote import REFUSED
 from engine.worker import ModelCache
@@ -65,7 +64,7 @@ class Together:
     def call(self, body: bytes) -> tuple[int, bytes]:
         """(status, body) for one call; raises nothing."""
         try:
-            return 200, wire.write_answer(answer_call(self._rooms, wire.read_call(body) or ()))
+            return 200, wire.write_answer(self._rooms.call(*(wire.read_call(body) or ())))
         except Exception as error:  # noqa: BLE001  the caller gets it
             return REFUSED, wire.write_error(error)
 

@@ -14,10 +14,9 @@ from contextlib import contextmanager, suppress
 from multiprocessing import AuthenticationError, Pipe
 from multiprocessing.connection import Client, Connection, wait
 from threading import Condition, Lock, Thread, Timer
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Protocol
 
-from classroom.classroom import Classroom
-from classroom.store import CALLS, AnyClassrooms, Classrooms
+from classroom.store import AnyClassrooms
 from engine.records import (
     CLASSROOMS,
     PREPARE,
@@ -39,8 +38,6 @@ _PATIENT_STARTS = 3  # in a row that may fail; from then on questions get an err
 _NOTICED = 1.0  # seconds within which the watching thread knows that a worker has gone
 _IDLE = 64  # open connections that are kept for the next questions
 
-P = ParamSpec("P")
-R = TypeVar("R")
 _logger = logging.getLogger(__name__)
 
 
@@ -332,22 +329,7 @@ class SharedClassrooms(AnyClassrooms):
     def __init__(self, link: Asks):
         self._link = link
 
-    def open(self) -> tuple[str, str]:
-        return self._send("open")
-
-    def end(self, code: str, key: str) -> None:
-        self._send("end", code, key)
-
-    def _call(
-        self,
-        method: Callable[Concatenate[Classroom, float, P], R],
-        code: str,
-        *arguments: P.args,
-        **named: P.kwargs,
-    ) -> R:
-        return self._send(method.__name__, code, *arguments, *named.values())
-
-    def _send(self, name: str, *arguments: Any) -> Any:
+    def call(self, *arguments: Any) -> Any:
         """Ask once more where the way broke: a call goes through any replica, and that one may have been
         killed.
 
@@ -357,23 +339,9 @@ class SharedClassrooms(AnyClassrooms):
         deadline = time.monotonic() + _CALL_SECONDS
         for _ in range(2):
             try:
-                found, _ = self._link.ask(Message(_NO_MODEL, CLASSROOMS, (name, *arguments)), deadline)
+                found, _ = self._link.ask(Message(_NO_MODEL, CLASSROOMS, arguments), deadline)
                 return found
             except LOST as error:
                 lost = error
                 self._link.wait_for_loss()
         raise EngineDiedError("the process with the classrooms does not answer") from lost
-
-
-def answer_call(classrooms: Classrooms, arguments: tuple[Any, ...]) -> Any:
-    """One call of ``AnyClassrooms``, as it came from another process: its name, then its arguments.
-
-    >>> rooms = Classrooms()
-    >>> code, key = answer_call(rooms, ("open",))
-    >>> answer_call(rooms, ("state_of", code)).present
-    0
-    """
-    match arguments:
-        case [str(name), *rest] if name in CALLS:
-            return getattr(classrooms, name)(*rest)
-    raise ValueError("this is no call of a classroom")

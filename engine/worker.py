@@ -31,7 +31,6 @@ from typing import Any
 
 from classroom.store import Classrooms
 from engine import questions as _questions  # noqa: F401  they declare themselves
-from engine.links import answer_call
 from engine.own_model import TracedCorrector, TracedNetwork, load
 from engine.question import QUESTIONS, Question
 from engine.records import (
@@ -353,7 +352,7 @@ def _answer(message: Message, models: ModelCache) -> bytes:
         if kind == PREPARE:
             return pickle.dumps((True, models.begin(key)))
         if kind == CLASSROOMS:
-            return pickle.dumps((True, answer_call(_ROOMS, arguments)))
+            return pickle.dumps((True, _ROOMS.call(*arguments)))
         return pickle.dumps((True, models.ask(key, kind, arguments)), protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # noqa: BLE001  raised in the asking process
         try:

@@ -19,7 +19,7 @@ from classroom.classroom import (
 from classroom.store import CALLS, Classrooms
 from engine import remote as wire
 from engine.client import Engine
-from engine.links import Link, SharedClassrooms, answer_call
+from engine.links import Link, SharedClassrooms
 from engine.records import CLASSROOMS, EngineError, ModelKey
 from engine.worker_process import Orders, WorkerProcess, prepare_folder
 from tests.waiting import wait_until
@@ -47,7 +47,7 @@ class OverTheWire:
     def ask(self, question: tuple, deadline: float) -> tuple:
         body = wire.write_question(*question)
         try:
-            answered = wire.write_answer(answer_call(self.rooms, wire.read_call(body)))
+            answered = wire.write_answer(self.rooms.call(*wire.read_call(body)))
         except Exception as error:  # noqa: BLE001  the caller gets it
             raise wire.read_error(wire.write_error(error)) from None
         return wire.read_answer(answered), len(answered)
@@ -71,9 +71,10 @@ def pages(request):
 def test_a_class_meets_whatever_page_process_each_of_them_has(pages):
     teachers, phones = pages
     code, key = teachers.open()
-    seat = phones.join(code)
+    seat, own = phones.join(code), teachers.join(code, key=key)
     teachers.show(code, key, "attention", ABOUT)
     teachers.ask(code, key, Poll("where", ("가", "나"), 1, ABOUT))
+    teachers.answer(code, own, 1, (0,))  # the teacher's own counts nowhere
     phones.answer(code, seat, 1, (1,))
     assert teachers.state_of(code) == phones.state_of(code)
     assert phones.state_of(code, seat).mine == (1,)
@@ -106,7 +107,7 @@ def test_only_the_calls_of_a_classroom_can_be_called(pages):
     assert all(callable(getattr(pages[0], name)) for name in CALLS)
     for arguments in (("__len__",), ("_room", "x"), (), (1,)):
         with pytest.raises(ValueError, match="no call"):
-            answer_call(Classrooms(), arguments)
+            Classrooms().call(*arguments)
 
 
 def test_what_only_begins_like_a_call_is_none():
@@ -127,7 +128,7 @@ class Failing:
     def ask(self, question, deadline):
         if error := next(self.errors, None):
             raise error
-        return answer_call(self.rooms, question[2]), 0
+        return self.rooms.call(*question[2]), 0
 
     def wait_for_loss(self):
         pass

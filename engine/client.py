@@ -12,15 +12,15 @@ with the model in memory.
 import atexit
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Self
 
 from classroom.store import AnyClassrooms, Classrooms
-from engine.links import LOOKING, LOST, SCHEMES, LaboratoryLink, Link, SharedClassrooms
+from engine.links import LOOKING, LOST, SCHEMES, Link, SharedClassrooms
 from engine.question import AnswerCache, P, Question, R
 from engine.questions import correct, own_config, trace
 from engine.records import (
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 MODELS_IN_MEMORY = 4  # of each worker
 MOST_QUESTIONS = 128  # that may wait for one model in a worker; the next gets EngineBusyError
 PATIENCE = 60.0  # seconds for one answer, the start of a worker included
+REST = 600.0  # seconds without a question, after which TensorFlow's worker ends: it holds a gigabyte
 LONG_PATIENCE = 3  # times as many for a long question: an experiment on a slow machine takes a minute
 
 
@@ -78,7 +79,7 @@ class Engine:
         self,
         links: "Sequence[Link | RemoteLink]",
         patience: float = PATIENCE,
-        laboratory: LaboratoryLink | None = None,
+        laboratory: Link | None = None,
         shared_classrooms: AnyClassrooms | None = None,
     ):
         """``laboratory`` answers questions that need TensorFlow; without one, ``links`` answer all.
@@ -121,11 +122,8 @@ class Engine:
         if only_keras():
             return cls(links, patience)
         heavy = tuple(key for key in keys if key not in light)
-        return cls(
-            links,
-            patience,
-            LaboratoryLink(lambda: Link(partial(WorkerProcess, orders._replace(models=heavy)))),
-        )
+        laboratory = Link(partial(WorkerProcess, orders._replace(models=heavy)), rest=REST)
+        return cls(links, patience, laboratory)
 
     @classmethod
     def connect(cls, place: str | Path, workers: int = 1, patience: float = PATIENCE) -> "Engine":
@@ -188,7 +186,8 @@ class Engine:
             return known
         # The worker is chosen first: reading a folder, a thread that has given up its turn waits for the next
         # one's 5 ms of Python.
-        with self._who_answers(key, question) as links, self.while_waiting():
+        links = self._who_answers(key, question)
+        with self.while_waiting():
             message = Message(key, question.name, asked)
             patience = self._patience * (LONG_PATIENCE if question.is_long else 1)
             return self._cache(question).get((key, asked), lambda: self._ask(message, links, patience))
@@ -224,10 +223,7 @@ class Engine:
 
     def progress(self, key: ModelKey) -> Progress:
         """The progress of loading this model, in the worker that is furthest."""
-        links = self._links
-        if self._laboratory is not None and correct.needs_keras(key):
-            links = [self._laboratory.link] if self._laboratory.link else []
-        known = [link.progress.get(key, Progress()) for link in links]
+        known = [link.progress.get(key, Progress()) for link in self._who_answers(key, correct)]
         return max(known or [Progress()], key=lambda each: (each.problem is None, each.order))
 
     def prepare(self, key: ModelKey) -> Progress:
@@ -236,9 +232,8 @@ class Engine:
         Raises the error that kept the model from being loaded, and EngineDiedError if no worker can be
         started.
         """
-        with self._who_answers(key, correct) as links:
-            for link in links:
-                link.prepare(key)
+        for link in self._who_answers(key, correct):
+            link.prepare(key)
         progress = self.progress(key)
         if problem := progress.problem or (self.is_lost and self._links[0].problem):
             raise problem
@@ -284,16 +279,11 @@ class Engine:
                 link.wait_for_loss()
         raise EngineDiedError("the worker ended twice while it was asked the same question")
 
-    @contextmanager
-    def _who_answers(
-        self, key: ModelKey, question: Question[Any, Any]
-    ) -> "Iterator[Sequence[Link | RemoteLink]]":
+    def _who_answers(self, key: ModelKey, question: Question[Any, Any]) -> "Sequence[Link | RemoteLink]":
         """The workers for this question about this model."""
         if self._laboratory is None or not question.needs_keras(key):
-            yield self._links
-        else:
-            with self._laboratory.awake() as link:
-                yield [link]
+            return self._links
+        return [self._laboratory]
 
 
 class EngineCorrector:

@@ -1,19 +1,17 @@
-"""``Link``, ``LaboratoryLink``: connections to worker processes; ``SharedClassrooms``.
+"""``Link``: connection to one worker process, whose loss it notices; ``SharedClassrooms``.
 
-* ``Link`` asks one worker and notices its loss.
-* ``LaboratoryLink`` leads to a worker that starts when it is first needed and ends after ten minutes without
-  a question.
-* ``SharedClassrooms`` are the classrooms of several page processes, which live in the first worker.
+``SharedClassrooms`` are the classrooms of several page processes, which live in the first worker.
 """
 
 import logging
+import math
 import pickle
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing import AuthenticationError, Pipe
 from multiprocessing.connection import Client, Connection, wait
-from threading import Condition, Lock, Thread, Timer
+from threading import Condition, Thread
 from typing import Any, Protocol
 
 from classroom.store import AnyClassrooms
@@ -28,6 +26,7 @@ from engine.records import (
     ModelKey,
     Progress,
 )
+from engine.worker_process import SharedWorker, WorkerProcess
 
 SCHEMES = ("http://", "https://")  # of an engine's address on other machines (``engine/remote.py``)
 LOST = (EOFError, OSError)  # raised by a connection whose other side has gone
@@ -40,36 +39,32 @@ _IDLE = 64  # open connections that are kept for the next questions
 
 _logger = logging.getLogger(__name__)
 
-
-class Endpoint(Protocol):
-    """The address of a worker. ``stop`` ends the worker, if this process started it."""
-
-    @property
-    def address(self) -> str | tuple[Any, ...]: ...
-
-    @property
-    def secret(self) -> bytes: ...
-
-    def stop(self) -> None: ...
+Endpoint = WorkerProcess | SharedWorker
 
 
 class Link:
     """A client's connection to one worker: it starts the worker, watches it and asks it.
 
     ``start`` begins a worker, or finds one that runs, and is called again whenever it has gone, after the
-    ``pauses``. Safe to use from threads.
+    ``pauses``. With a ``rest`` it begins with the first question, and ends after so many seconds without one.
+    Safe to use from threads.
     """
 
-    def __init__(self, start: Callable[[], Endpoint], pauses: Sequence[float] | None = None):
-        self._start, self._pauses = start, pauses or _PAUSES
+    def __init__(
+        self,
+        start: Callable[[], Endpoint],
+        pauses: Sequence[float] | None = None,
+        rest: float | None = None,
+    ):
+        self._start, self._pauses, self._rest = start, pauses or _PAUSES, rest
         self._state = Condition()  # guards all that follows
         self._endpoint: Endpoint | None = None
-        self._generation = 0  # how many workers there have been
-        self._idle: list[tuple[int, Connection]] = []
+        self._idle: list[Connection] = []  # to the present worker
         self.problem: EngineDiedError | None = None  # why no worker could be started, several times in a row
         self._is_well = False  # whether the present worker has loaded a model or answered
         self.progress: dict[ModelKey, Progress] = {}
         self.under_way = 0  # how many questions wait for their answer
+        self._used = -math.inf  # when the last one was asked or answered, in ``time.monotonic()``
         # A thread that waits on the first end goes on when the second is closed.
         self._ended, self._end = Pipe(duplex=False)
         self._thread = Thread(target=self._watch, name="engine link", daemon=True)
@@ -94,24 +89,24 @@ class Link:
         Raises one of LOST if the worker ends meanwhile, EngineSlowError at the deadline, EngineDiedError if
         no worker can be started.
         """
-        with self._state:
-            self.under_way += 1
+        self._use(1)
         try:
-            generation, connection = self._connection(deadline)
+            endpoint, connection = self._connection(deadline)
             try:
-                raw = _exchange(connection, message, deadline)
+                connection.send(message)
+                if not connection.poll(max(0.0, deadline - time.monotonic())):
+                    raise EngineSlowError("no answer came in time")
+                raw = connection.recv_bytes()
+                is_answer, answer = pickle.loads(raw)
             except BaseException:
                 connection.close()
                 raise
-            self._keep(generation, connection)
+            # A worker answers PREPARE while it loads a model, which may still end it.
+            self._keep(endpoint, connection, is_well=is_answer and message.kind != PREPARE)
         finally:
-            with self._state:
-                self.under_way -= 1
-        is_answer, answer = pickle.loads(raw)
+            self._use(-1)
         if not is_answer:
             raise answer
-        if message.kind != PREPARE:  # a worker answers that while it loads a model, which may still end it
-            self._has_answered(generation)
         return answer, len(raw)
 
     def has(self, key: ModelKey) -> bool:
@@ -124,6 +119,7 @@ class Link:
 
         If it has begun to, or is being started, nothing happens; the caller may ask again later.
         """
+        self._use(0)
         before = self.progress
         known = before.get(key)
         if self._endpoint is None or (known is not None and not known.may_be_tried_again):
@@ -139,21 +135,30 @@ class Link:
         still.
         """
         with self._state:
-            generation = self._generation
-            self._state.wait_for(
-                lambda: self._endpoint is None or self._generation != generation, timeout=_NOTICED
-            )
+            lost = self._endpoint
+            self._state.wait_for(lambda: lost is None or self._endpoint is not lost, timeout=_NOTICED)
 
     def close(self) -> None:
         """End the worker and everything that belongs to it."""
         self._end.close()
         with self._state:
             endpoint = self._endpoint
+            self._state.notify_all()
         if endpoint is not None:
             endpoint.stop()
         self._thread.join()
 
-    def _connection(self, deadline: float) -> tuple[int, Connection]:
+    def _use(self, more: int) -> None:
+        """Count a question that begins or ends; the worker is needed from now on."""
+        with self._state:
+            self.under_way += more
+            self._used = time.monotonic()
+            self._state.notify_all()
+
+    def _is_needed(self) -> bool:
+        return self.under_way > 0 or self._rest is None or time.monotonic() < self._used + self._rest
+
+    def _connection(self, deadline: float) -> tuple[Endpoint, Connection]:
         with self._state:
             self._state.wait_for(
                 lambda: self._endpoint or self.problem or self._end.closed, deadline - time.monotonic()
@@ -162,30 +167,33 @@ class Link:
                 raise EngineDiedError("the engine has been closed")
             if self._endpoint is None:
                 raise self.problem or EngineSlowError("no worker was ready in time")
+            endpoint = self._endpoint
             if self._idle:
-                return self._idle.pop()
-            generation, endpoint = self._generation, self._endpoint
-        return generation, Client(endpoint.address, authkey=endpoint.secret)
+                return endpoint, self._idle.pop()
+        return endpoint, Client(endpoint.address, authkey=endpoint.secret)
 
-    def _keep(self, generation: int, connection: Connection) -> None:
+    def _keep(self, endpoint: Endpoint | None, connection: Connection, is_well: bool) -> None:
+        """Keep a connection for the next question, unless its worker has gone."""
         with self._state:
-            if generation == self._generation and self._endpoint and len(self._idle) < _IDLE:
-                self._idle.append((generation, connection))
-                return
+            if endpoint is self._endpoint:
+                if is_well:
+                    self._is_well, self.problem = True, None
+                if len(self._idle) < _IDLE:
+                    self._idle.append(connection)
+                    return
         connection.close()
-
-    def _has_answered(self, generation: int) -> None:
-        with self._state:
-            if generation == self._generation:
-                self._is_well, self.problem = True, None
 
     def _watch(self) -> None:
         failures, told = 0, None
-        while not self._end.closed:
-            problem = self._watch_one()
-            failures = 0 if self._is_well else failures + 1
+        while True:
+            with self._state:
+                self._state.wait_for(lambda: self._end.closed or self._is_needed())
             if self._end.closed:
                 break
+            problem = self._watch_one()
+            failures = 0 if self._is_well else failures + 1
+            if problem is None:
+                continue
             if failures <= _PATIENT_STARTS or problem != told:  # else a line in the log every second
                 _logger.warning("a worker of the engine ended: %s", problem)
                 told = problem
@@ -200,24 +208,35 @@ class Link:
         with self._state:
             self._state.notify_all()
 
-    def _watch_one(self) -> str:
-        """One worker's life; returns how it ended."""
+    def _watch_one(self) -> str | None:
+        """One worker's life; returns how it ended, None where it was not needed any more."""
         self._is_well, endpoint = False, None
         try:
             endpoint = self._start()
             with Client(endpoint.address, authkey=endpoint.secret) as connection:
                 connection.send(WATCH)
                 with self._state:
-                    self._endpoint, self._generation = endpoint, self._generation + 1
+                    self._endpoint = endpoint
                     self._state.notify_all()
                 # A worker that is not ours goes on, and may have nothing to tell for hours.
-                while self._ended not in wait([connection, self._ended]):
-                    self._learn(connection.recv())
+                glance = None if self._rest is None else self._rest / 100
+                while self._ended not in (ready := wait([connection, self._ended], glance)):
+                    if ready:
+                        self._learn(connection.recv())
+                    elif self._is_released():
+                        break
         except (*LOST, AuthenticationError, EngineDiedError) as error:
             return str(error) or type(error).__name__
         finally:
             self._forget(endpoint)
-        return "closed"
+        return None
+
+    def _is_released(self) -> bool:
+        """Whether the worker is not needed any more; questions from now on wait for the next one."""
+        with self._state:
+            if not self._is_needed():
+                self._endpoint, self._is_well, self.problem = None, True, None
+            return self._endpoint is None
 
     def _learn(self, progress: dict[ModelKey, Progress]) -> None:
         with self._state:
@@ -231,79 +250,10 @@ class Link:
             self._endpoint, idle, self._idle = None, self._idle, []
             self.progress = {}
             self._state.notify_all()
-        for _, connection in idle:
+        for connection in idle:
             connection.close()
         if endpoint is not None:
             endpoint.stop()
-
-
-def _exchange(connection: Connection, message: Message, deadline: float) -> bytes:
-    connection.send(message)
-    if not connection.poll(max(0.0, deadline - time.monotonic())):
-        raise EngineSlowError("no answer came in time")
-    return connection.recv_bytes()
-
-
-REST = 600.0  # seconds without a question, after which the worker ends: TensorFlow holds a gigabyte
-
-
-class LaboratoryLink:
-    """The link to the worker with TensorFlow. ``begin`` makes it. Safe to use from threads."""
-
-    def __init__(self, begin: Callable[[], Link], rest: float = REST):
-        self._begin, self._rest = begin, rest
-        self._lock = Lock()  # guards all that follows
-        self._link: Link | None = None
-        self._users = 0
-        self._is_closed = False
-        self._timer: Timer | None = None
-
-    @property
-    def link(self) -> Link | None:
-        """The present link; None without a worker."""
-        return self._link
-
-    @contextmanager
-    def awake(self) -> Iterator[Link]:
-        """The link, which stays as long as it is used.
-
-        Raises EngineDiedError where the engine has been closed.
-        """
-        with self._lock:
-            if self._is_closed:
-                raise EngineDiedError("the engine has been closed")
-            self._users += 1
-            self._stop_timer()
-            self._link = link = self._link or self._begin()
-        try:
-            yield link
-        finally:
-            with self._lock:
-                self._users -= 1
-                if not self._users and not self._is_closed:
-                    self._timer = Timer(self._rest, self._sleep)
-                    self._timer.daemon = True
-                    self._timer.start()
-
-    def close(self) -> None:
-        with self._lock:
-            self._is_closed = True
-            self._stop_timer()
-            link, self._link = self._link, None
-        if link is not None:
-            link.close()
-
-    def _sleep(self) -> None:
-        with self._lock:
-            if self._users or self._link is None:
-                return
-            link, self._link = self._link, None
-        link.close()
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
 
 _NO_MODEL = ModelKey("", None, "")

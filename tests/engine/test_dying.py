@@ -168,7 +168,8 @@ def test_an_answer_makes_a_worker_well_and_overwrites_no_news_of_the_watching_th
         assert engine.open(SPELLER).correct(WRONG).text == RIGHT
         assert (link.problem, link._is_well) == (None, True)
         link.problem, link._is_well = EngineDiedError("of this worker"), False
-        link._has_answered(link._generation - 1)  # an earlier worker's answer says nothing about this one
+        # An earlier worker's answer says nothing about this one.
+        link._keep(None, link._idle.pop(), is_well=True)
         assert (str(link.problem), link._is_well) == ("of this worker", False)
         patched.undo()
 

@@ -5,22 +5,29 @@ Needs /proc (Linux).
 
 import os
 import shutil
+import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engine import questions
-from engine.client import Engine
-from engine.links import LaboratoryLink
+from engine.client import Engine, model_key
+from engine.links import Link
 from engine.questions import ROUNDS
-from engine.records import EngineDiedError, LibraryMissingError
+from engine.records import EngineDiedError, LibraryMissingError, Message
+from engine.worker_process import Orders, WorkerProcess
 from model.analysis.attribution_methods import METHODS
 from model.graph.files import GRAPH_FOLDER
 from model.stored.folder import ASSETS
 from model.trace.interventions import Head
 from tests.waiting import wait_until
+
+SPELLER = "tests.own_model:Speller"  # without TensorFlow, which takes seconds to start
+SECONDS = 60
 
 
 def libraries(link) -> str:
@@ -39,13 +46,13 @@ def test_the_worker_that_corrects_loads_no_tensorflow(tiny_folder):
         )
         assert model.ask(questions.projections, "가나", "가나").keys() == set(model.config.attention_kinds)
         assert len(model.ask(questions.head_effects, questions.Edit("가나", "가다", (1, 2))).heads) == 12
-        assert engine._laboratory.link is None
+        assert engine._laboratory.endpoint is None
         rounds = [
             model.ask(questions.contributions, questions.Edit("가나", "가다", (1, 2)), number)[-1]
             for number in range(len(ROUNDS))
         ]
         assert {each.method for part in rounds for each in part} == METHODS.keys()
-        assert engine._laboratory.link is None
+        assert engine._laboratory.endpoint is None
         (link,) = engine._links
         assert "onnxruntime" in libraries(link) and "tensorflow" not in libraries(link)
 
@@ -57,33 +64,30 @@ def test_a_model_without_a_graph_is_answered_by_the_laboratory(tiny_folder, tmp_
         wait_until(lambda: own.prepare().is_ready)
         assert own.correct("").text == ""
         assert "tensorflow" not in libraries(engine._links[0])
-        assert "tensorflow" in libraries(engine._laboratory.link)
-
-
-class Closing:
-    """A link that only knows whether it has been closed."""
-
-    is_closed = False
-
-    def close(self):
-        self.is_closed = True
+        assert "tensorflow" in libraries(engine._laboratory)
 
 
 def test_it_begins_when_asked_and_rests_when_nobody_asks():
-    laboratory = LaboratoryLink(Closing, rest=0.05)
-    assert laboratory.link is None
-    with laboratory.awake() as link, laboratory.awake() as same:
-        assert link is same is laboratory.link
-        time.sleep(0.1)
-        assert not link.is_closed  # a question still waits
-    wait_until(lambda: link.is_closed)
-    assert laboratory.link is None
-    with laboratory.awake() as other:
-        assert other is not link
-    laboratory.close()
-    assert other.is_closed
-    with pytest.raises(EngineDiedError, match="closed"), laboratory.awake():
-        pass
+    link = Link(partial(WorkerProcess, Orders((), 1, 8, False)), rest=0.2)
+    with Engine([], laboratory=link) as engine, ThreadPoolExecutor(2) as pool:
+        ask = partial(link.ask, Message(model_key(SPELLER), "correct", ("가",)))
+        assert link.endpoint is None
+        assert ask(time.monotonic() + SECONDS)
+        first = link.endpoint
+        os.kill(first.pid, signal.SIGSTOP)
+        asked = pool.submit(ask, time.monotonic() + SECONDS)
+        time.sleep(0.5)
+        assert link.endpoint is first  # a question still waits
+        os.kill(first.pid, signal.SIGCONT)
+        assert asked.result()
+        wait_until(lambda: link.endpoint is None)
+        wait_until(lambda: first._process.returncode == 0)
+        assert link.problem is None
+        assert ask(time.monotonic() + SECONDS)
+        assert link.endpoint.pid != first.pid
+        engine.close()
+        with pytest.raises(EngineDiedError, match="closed"):
+            ask(time.monotonic() + SECONDS)
 
 
 BLOCKED = "raise ModuleNotFoundError(f'No module named {__name__!r}', name=__name__)\n"

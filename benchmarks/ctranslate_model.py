@@ -14,11 +14,10 @@ from ctranslate2.converters.utils import fuse_linear
 from ctranslate2.specs import common_spec, transformer_spec
 
 from model.activations.sublayers import positional_encoding
+from model.stored.config import POSITIONS
 from model.stored.folder import VOCABULARY_FILE, WEIGHTS_FILE, load_vocabulary
 from model.text import hangul
 from model.text.tokenizer import END, OUTSIDE, SPECIAL_TOKENS, START, Tokenizer
-
-POSITIONS = 1024
 
 
 def token_names(tokenizer: Tokenizer) -> list[str]:

@@ -29,6 +29,7 @@ from model.text.changes import Change, find_changes
 from model.trace.interventions import Contrast, Head, Intervention
 from model.trace.trace import AttentionTrace
 
+STRONGEST = 5  # heads that the laboratory switches off until others are chosen
 TextPair = tuple[str, str]
 Means = Mapping[str, np.ndarray]  # outputs of ablated heads by kind (L, H, D/H)
 
@@ -72,12 +73,12 @@ class HeadEffects(Result):
         rows = [i for i, head in enumerate(self.heads) if kind in (None, head.kind)]
         return rank_correlation(self.attention[rows], np.abs(self.effect[rows]))
 
-    def strongest(self, count: int = 5) -> tuple[Head, ...]:
+    def strongest(self, count: int = STRONGEST) -> tuple[Head, ...]:
         """The heads with the largest effects, the strongest first."""
         order = np.argsort(-np.abs(self.effect), kind="stable")[:count]
         return tuple(self.heads[i] for i in order)
 
-    def supporters(self, count: int = 5) -> tuple[Head, ...]:
+    def supporters(self, count: int = STRONGEST) -> tuple[Head, ...]:
         """The heads that favour the fix, the one whose ablation takes most from it first."""
         order = np.argsort(self.effect, kind="stable")[:count]
         return tuple(self.heads[i] for i in order if self.effect[i] < 0)

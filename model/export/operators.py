@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
+from model.stored.config import MASKED_LOGIT
 from model.text.tokenizer import PAD_ID
 
 OPSET = 17  # the first with LayerNormalization
 IR_VERSION = 8
 WEIGHTS = "weights.npz"  # the file that a graph names for its weights; they are handed over when it is loaded
 TYPES = {"float": TensorProto.FLOAT, "int": TensorProto.INT32}
-MASKED_LOGIT = -1e9  # exp(MASKED_LOGIT - any real logit) underflows to exactly 0 in float32
 Size = int | str  # a number, or the name of an axis that may have any length
 
 

@@ -17,12 +17,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from model.export.operators import MASKED_LOGIT, GraphWriter
-from model.graph.files import POSITIONS
-from model.stored.config import ATTENTION_PATHS, TransformerConfig
+from model.export.operators import GraphWriter
+from model.stored.config import ATTENTION_PATHS, MASKED_LOGIT, POSITIONS, TransformerConfig
 from model.text.hangul import SYLLABLE_COUNT
+from model.trace.interventions import EPSILON
 
-EPSILON = 1e-6  # of layer normalisation
 LENGTHS = {"source": "source", "ids": "target"}  # what the tokens of an input are called among the sizes
 
 Projected = tuple[str, str, str]  # (B, H, Q, D/H), two of (B, H, K, D/H)

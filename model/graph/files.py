@@ -20,8 +20,6 @@ from model.stored.folder import ModelFolderError, write_atomically
 
 GRAPH_FOLDER, DESCRIPTION_FILE = "graph", "graph.json"
 HALVES = ("encode", "decode")
-# Rows of the sinusoid that a graph is given, as many as ``model/network/networks.py`` keeps.
-POSITIONS = 1024
 FREE = ("dropout_rate", "max_length", "minimum_confidence")  # settings on which no graph depends
 
 

@@ -21,8 +21,8 @@ from model.activations.drafting import Produced
 from model.activations.sublayers import compose, positional_encoding
 from model.activations.token_network import Ids, Item, KerasPasses, Result, TokenNetwork
 from model.activations.walk import ActivationWalk
-from model.graph.files import POSITIONS, GraphFiles, read_files
-from model.stored.config import NetworkConfig
+from model.graph.files import GraphFiles, read_files
+from model.stored.config import POSITIONS, NetworkConfig
 from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
 from model.text.tokenizer import START_ID, Tokenizer, pad
 

@@ -15,15 +15,13 @@ from keras import KerasTensor as Tensor
 from keras import ops
 
 from model.activations.sublayers import positional_encoding
-from model.stored.config import ATTENTION_PATHS, TransformerConfig
-from model.trace.interventions import ATTENTIONS
+from model.stored.config import ATTENTION_PATHS, MASKED_LOGIT, TransformerConfig
+from model.trace.interventions import ATTENTIONS, EPSILON
 
 # Keras takes a softmax over a single key for a mistake. The first row of a decoder has no other key.
 warnings.filterwarnings(
     "ignore", "You are using a softmax over axis -1 of a tensor of shape .*, 1\\)", UserWarning
 )
-
-MASKED_LOGIT = -1e9  # exp(MASKED_LOGIT - any real logit) underflows to exactly 0 in float32
 
 
 def scaled_dot_product_attention(
@@ -175,7 +173,7 @@ class Residual(keras.layers.Layer):
     def __init__(self, config: TransformerConfig, **options: Any):
         super().__init__(**options)
         self.norm_first, self.d_model = config.norm_first, config.d_model
-        self.norm = keras.layers.LayerNormalization(epsilon=1e-6, name="norm")
+        self.norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="norm")
         self.dropout = keras.layers.Dropout(config.dropout_rate)
 
     def build(self, _shape: object = None) -> None:

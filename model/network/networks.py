@@ -21,11 +21,10 @@ from model.network.layers import (
     padding_mask,
     scaled_dot_product_attention,
 )
-from model.stored.config import NetworkConfig, Seq2SeqConfig, TransformerConfig
+from model.stored.config import POSITIONS, NetworkConfig, Seq2SeqConfig, TransformerConfig
 from model.stored.folder import assign_weights, fingerprint, read_description, weights_path
 from model.text.tokenizer import PAD_ID, Tokenizer
-
-POSITIONS = 1024  # rows of the sinusoid that a network keeps; sentences are far shorter
+from model.trace.interventions import EPSILON
 
 
 class FullPass(NamedTuple):
@@ -55,8 +54,8 @@ class Transformer(keras.Model):
         # Pre-normalised blocks leave their sum unnormalised; one normalisation closes each stack.
         self.encoder_norm = self.decoder_norm = None
         if config.norm_first:
-            self.encoder_norm = keras.layers.LayerNormalization(epsilon=1e-6, name="encoder_norm")
-            self.decoder_norm = keras.layers.LayerNormalization(epsilon=1e-6, name="decoder_norm")
+            self.encoder_norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="encoder_norm")
+            self.decoder_norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="decoder_norm")
 
     def build(self, _shape: object = None) -> None:
         shape = (None, None, self.config.d_model)

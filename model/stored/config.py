@@ -15,6 +15,9 @@ GRADIENTS = "gradients"  # a Transformer whose ``laboratory`` has passes over id
 STREAM = "stream"  # a residual stream: ``patched`` of ``model.correction.answers.Network``
 INSIDE = "inside"  # all of ``model.correction.answers.Network``
 ABILITIES = (PROJECTIONS, TAPPED, INTERVENTIONS, GRADIENTS, STREAM, INSIDE)
+# The same in all of our networks and their graphs.
+POSITIONS = 1024  # rows of the sinusoid that is kept; sentences are far shorter
+MASKED_LOGIT = -1e9  # exp(MASKED_LOGIT - any real logit) underflows to exactly 0 in float32
 
 
 class NetworkConfig:

@@ -19,7 +19,7 @@ from typing import Any
 import click
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, nodes
 
-from model.stored.folder import ASSETS
+from model.stored.folder import ASSETS, DEFAULT_MODEL
 from model.survey.results import Mean
 from model.trace.interventions import Head
 from training.corpus.corpus import write_table
@@ -252,7 +252,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 @click.command("documents")
 @click.option("--root", default=ROOT, type=_FOLDER, help="Holds README.md, docs and benchmarks.")
-@click.option("--model", default=ASSETS / "transformer", type=_FOLDER, help="The shipped model's folder.")
+@click.option("--model", default=ASSETS / DEFAULT_MODEL, type=_FOLDER, help="The shipped model's folder.")
 @click.option("--check", is_flag=True, help="Change nothing; fail where a document is not as the data are.")
 @click.option("--past", is_flag=True, help="Only keep the shipped weights' numbers among the earlier ones.")
 def command(root: Path, model: Path, check: bool, past: bool) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from model.analysis.roles import EDITED
 from model.stored.config import TransformerConfig
-from model.stored.folder import ASSETS, fingerprint, of_weights, read_config
+from model.stored.folder import ASSETS, DEFAULT_MODEL, fingerprint, of_weights, read_config
 from model.survey.results import ANSWERS_FILE, HEADS_FILE, AnswerSurvey, HeadSurvey, Mean
 from model.survey.sums import CODA, RULE
 from model.trace.interventions import Head, Node
@@ -49,7 +49,7 @@ class Sources:
     def __init__(
         self,
         root: Path = ASSETS.parent,
-        model: Path = ASSETS / "transformer",
+        model: Path = ASSETS / DEFAULT_MODEL,
         given: Mapping[str, dict[str, Any]] | None = None,
     ):
         self.root, self.model, self.given = root, model, given or {}

@@ -29,7 +29,7 @@ from model.correction.candidates import Stretch
 from model.correction.confidence import Confidence, Tree, Trees, save_confidence
 from model.correction.counts import NGrams, Words
 from model.correction.features import FIRST, MONOTONE, SECOND, Features, SecondFeatures
-from model.stored.folder import find_model_folder, fingerprint, of_weights
+from model.stored.folder import DEFAULT_MODEL, find_model_folder, fingerprint, of_weights
 from training.corpus.corpus import Corpus, CorpusError, read_sentences
 from training.documents.render import content
 from training.documents.tables import Sources
@@ -328,7 +328,7 @@ class FitSettings:
         required=True,
         type=click.Path(exists=True),
     )
-    model: str = knob("transformer", "Name or path of a model folder.")
+    model: str = knob(DEFAULT_MODEL, "Name or path of a model folder.")
     seeds: int = knob(2, "Errors made for each sentence that is fitted on.")
     drill: int = knob(0, "Phrases with a native mistake to fit on, too.")
     space_drill: int = knob(0, "Phrases with a misplaced space to fit on, too.")

@@ -20,7 +20,7 @@ from rich.progress import Progress
 
 from model import Corrector, ModelFolderError
 from model.correction.answers import AnswersMany
-from model.stored.folder import find_model_folder, set_minimum_confidence, snapshot_steps
+from model.stored.folder import DEFAULT_MODEL, find_model_folder, set_minimum_confidence, snapshot_steps
 from training.corpus.corpus import Corpus, CorpusError, Pair, read_corpus, write_table
 from training.measure.metrics import Outcome, Scores, best_threshold, none_if_nan, repaired, score, share
 from training.measure.report import Report, failures_text, report_text, run_of, write_json
@@ -134,7 +134,7 @@ def load_corrector(
 class Asked:
     """The model that a command measures."""
 
-    model: str = knob("transformer", "Name or path of a model folder.")
+    model: str = knob(DEFAULT_MODEL, "Name or path of a model folder.")
     minimum_confidence: float | None = knob(
         None,
         "Leave changes undone that are less probable. [default: the model's own]",

@@ -39,7 +39,6 @@ BASE_FORM = ("제6항", "제14항", "제15항", "제19항")
 ASKED = 8  # candidates that are asked the four questions: those that it is least sure of
 # Nats between fixing and keeping: surer, and nothing that one does changes a number on the screen.
 MARGIN = (1.0, 9.0)
-STRONGEST = 5  # heads, as the laboratory switches them off
 CROSS = "cross_attention"
 
 
@@ -93,7 +92,7 @@ def _judge(corrector: Corrector, sentence: SentenceCorrection, number: int) -> J
     alone = ablate_heads(corrector, source, [[head] for head in effects.heads])
     undone = [head for head, each in zip(effects.heads, alone, strict=True) if each.text != text]
     replaced = []
-    for head in effects.strongest(STRONGEST):
+    for head in effects.strongest():
         _, versions = replaced_for_change(corrector, Edit(source, text, change), head)
         if any(each.how == UNIFORM and each.text != text for each in versions):
             replaced.append(head)
@@ -224,7 +223,7 @@ def _laboratory_facts(
     """Effects on the change of ablated heads, of other attention, and of another token."""
     source, text = sentence.source, sentence.text
     effects = head_effects(corrector, Edit(source, text, change))
-    strongest = effects.supporters(STRONGEST)
+    strongest = effects.supporters()
     alone = [chosen.undone_by[0]] if chosen.undone_by else []
     sets = ((), tuple(map(_head_of, alone)), strongest)
     texts = [each.text for each in ablate_heads(corrector, source, sets)]

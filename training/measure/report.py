@@ -17,6 +17,7 @@ import numpy as np
 
 from model import Correction, Corrector
 from model.analysis.statistics import Estimate, Tally
+from model.stored.folder import DEFAULT_MODEL
 from training.documents.render import content, head, row
 from training.documents.tables import Sources, percent
 from training.measure import metrics
@@ -115,7 +116,7 @@ def write_numbers(path: Path | None, numbers: dict[str, Any]) -> None:
 class Numbers:
     """The options of a study: its model, and the file of its numbers."""
 
-    model: str = knob("transformer", "Name or path of a model folder.")
+    model: str = knob(DEFAULT_MODEL, "Name or path of a model folder.")
     json: Path | None = knob(None, "All numbers.", type=click.Path(dir_okay=False, path_type=Path))  # noqa: RUF009
 
 

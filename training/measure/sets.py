@@ -30,7 +30,7 @@ import click
 from model import Corrector
 from model.correction.counts import find_words
 from model.norm import without_held_out
-from model.stored.folder import ASSETS
+from model.stored.folder import ASSETS, DEFAULT_MODEL
 from training.corpus.corpus import CorpusError, Sentence, read_pairs, read_sentences, write_pairs
 from training.documents.render import content
 from training.documents.tables import Sources
@@ -312,7 +312,7 @@ _OUT = click.Path(dir_okay=False, path_type=Path)
 class Development:
     """The options of ``development``."""
 
-    model: str = knob("transformer", "Name or path of a model folder.")
+    model: str = knob(DEFAULT_MODEL, "Name or path of a model folder.")
     minimum_confidence: float | None = knob(None, "[default: the model's own]", type=click.FloatRange(0, 1))
     limit: int | None = knob(None, "Only the first so many rows of each set.", type=click.IntRange(min=1))
     practised_norm: bool = knob(False, "Know no word of the norm that is held out of practice.", is_flag=True)

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from model.correction.counts import Words
-from model.stored.folder import WORDS_FILE, find_model_folder
+from model.stored.folder import DEFAULT_MODEL, WORDS_FILE, find_model_folder
 from model.text.hangul import decompose, indices, is_syllable, syllables_with_coda
 from training.noise import words_of
 
@@ -77,7 +77,6 @@ def suffix_start(word: str) -> int:
     return 0
 
 
-MODEL = "transformer"  # whose table of words is read
 REAL = 3  # times a word occurs in the training sentences before it counts as one; below, it may be a misprint
 COMMON = 10  # times a word or a noun occurs there before it counts as common
 CASES = frozenset("을 를 이 가 은 는 의 에".split())
@@ -184,4 +183,4 @@ def _shortened(word: str) -> set[str]:
 @cache
 def known_words() -> KnownWords:
     """The words of the shipped model's table; reading it takes a second."""
-    return KnownWords.of(Words.read(find_model_folder(MODEL) / WORDS_FILE))
+    return KnownWords.of(Words.read(find_model_folder(DEFAULT_MODEL) / WORDS_FILE))

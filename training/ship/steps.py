@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from model.stored.folder import ASSETS, find_model_folder, model_name
+from model.stored.folder import ASSETS, DEFAULT_MODEL, find_model_folder, model_name
 from training.documents.render import DOCUMENTS
 from training.documents.tables import QUESTIONS
 from training.measure.natural import VERDICTS_FILE
@@ -63,7 +63,7 @@ class ShipPlan:
     )
     name: str = knob("", "What the documents call these weights, as 'run 58'. [default: the run's name]")
     minimum: str = knob("keep", "Minimum confidence: keep, choose, or a number.", metavar="HOW")
-    into: Path = _folder(ASSETS / "transformer", "The model folder that is shipped.")  # noqa: RUF009
+    into: Path = _folder(ASSETS / DEFAULT_MODEL, "The model folder that is shipped.")  # noqa: RUF009
     documents: Path = _folder(ROOT, "Holds README.md, docs and benchmarks.")  # noqa: RUF009
     seeds: int = _size(3, "Confidence: errors made for each sentence.")
     drill: int = _size(9000, "Confidence: phrases with a native mistake.")

@@ -41,7 +41,6 @@ from ui.wording import change_in_words, say
 from viz.labels import decimal
 
 LABORATORY, LONG, ANSWER = "lesson-plan-laboratory", "lesson-plan-50", "lesson-plan-answer"
-STRONGEST = 5  # heads that are off together in one of the questions
 PARALLEL = "parallel"  # in what a quiz is about: the sentence of the questions after the lesson
 _TRIED = "classroom_tried"  # (quiz, phase, question) -> the option that this session tried last
 
@@ -116,7 +115,7 @@ def _facts(plan: str, seen: SentenceState) -> Facts:
         return plain
     effects = polls.effects(seen)
     strongest = effects.strongest(1)
-    texts = seen.ask(declared.ablate_heads, seen.sentence.source, (strongest, effects.supporters(STRONGEST)))
+    texts = seen.ask(declared.ablate_heads, seen.sentence.source, (strongest, effects.supporters()))
     alone, together = (_made(seen, each.text) for each in texts)
     found = replace(plain, effects=effects, alone=alone, together=together)
     if plan in (LABORATORY, ANSWER):

@@ -15,7 +15,7 @@ import viz
 from engine import questions as declared
 from engine.question import Means
 from model import ModelFolderError
-from model.analysis.head_effects import HeadEffects
+from model.analysis.head_effects import STRONGEST, HeadEffects
 from model.survey.results import HeadSurvey
 from model.text.changes import Change, find_changes
 from model.trace.interventions import Head
@@ -29,7 +29,6 @@ from ui.wording import change_in_words, head_name, say, short_head_name
 from viz.browser.texts import kind_names
 from viz.labels import decimal, probability
 
-STRONGEST = 5  # heads that are off until the visitor chooses others
 MOST_NAMED = STRONGEST - 1  # heads that a sentence calls by their names
 ZERO, MEAN = "zero", "mean"
 NONE = "none"  # in the address: the visitor switched every head on
@@ -135,7 +134,7 @@ class HeadsOff(View):
         """
         if address.get(HEADS.name) == NONE:
             return ()
-        return switched_off(self.state) or self.effects.supporters(STRONGEST)
+        return switched_off(self.state) or self.effects.supporters()
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, Verdict]:

@@ -8,9 +8,8 @@ import pytest
 from model.activations.walk import ActivationWalk
 from model.analysis.building_blocks import softmax
 from model.correction.corrector import Corrector
-from model.network.layers import MASKED_LOGIT
 from model.network.networks import build_network
-from model.stored.config import Seq2SeqConfig
+from model.stored.config import MASKED_LOGIT, Seq2SeqConfig
 from model.text.tokenizer import START_ID
 from model.trace.interventions import TAPS, Head, Intervention, Projections
 from tests.random_weights import equal_networks

@@ -12,7 +12,7 @@ import json
 import time
 import zipfile
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -77,18 +77,9 @@ def _types() -> dict[str, type[Any]]:
 
 def _errors() -> dict[str, type[Exception]]:
     """The errors that keep their class, by name."""
-
-    def below(base: type[Exception]) -> Iterator[type[Exception]]:
-        yield base
-        for each in base.__subclasses__():
-            yield from below(each)
-
-    known: tuple[type[Exception], ...] = (
-        ModelFolderError,
-        ValueError,
-        *below(EngineError),
-        *below(ClassroomError),
-    )
+    known: list[type[Exception]] = [ModelFolderError, ValueError]
+    for base in (EngineError, ClassroomError):
+        known += [base, *base.__subclasses__()]
     return {each.__name__: each for each in known}
 
 
@@ -172,6 +163,9 @@ def read_error(data: bytes) -> Exception:
         return WireError("this is no error of an engine")
 
 
+_CONTAINERS: dict[str, type[Any]] = {each.__name__: each for each in (tuple, frozenset, dict)}
+
+
 def _flatten(value: Any, arrays: list[np.ndarray]) -> Any:
     """``value`` for JSON: a type that JSON lacks becomes an object with the type's name as its only key."""
     match value:
@@ -184,20 +178,16 @@ def _flatten(value: Any, arrays: list[np.ndarray]) -> Any:
         case np.ndarray():
             arrays.append(value)
             return {"array": len(arrays) - 1}
-        case frozenset():
-            return {"frozenset": [_flatten(each, arrays) for each in value]}
-        case dict():
-            return {
-                "dict": [[_flatten(name, arrays), _flatten(each, arrays)] for name, each in value.items()]
-            }
     name = type(value).__name__
-    if type(value) is not _types().get(name, tuple):
+    if type(value) is not _CONTAINERS.get(name, _types().get(name)):
         raise TypeError(f"a {name} does not travel")
-    parts: Sequence[Any]
-    if is_dataclass(value):
+    parts: Iterable[Any]
+    if isinstance(value, dict):
+        parts = value.items()
+    elif is_dataclass(value):
         parts = [getattr(value, field.name) for field in fields(value)]
     else:
-        parts = value  # a tuple, named or not
+        parts = value
     return {name: [_flatten(each, arrays) for each in parts]}
 
 
@@ -207,17 +197,9 @@ def _build(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
     ((name, parts),) = tree.items()
     if name == "array":
         return arrays[str(parts)]
-    built = [
-        tuple(_build(one, arrays) for one in each) if name == "dict" else _build(each, arrays)
-        for each in parts
-    ]
-    match name:
-        case "dict":
-            return dict(built)
-        case "frozenset":
-            return frozenset(built)
-        case "tuple":
-            return tuple(built)
+    built = [_build(each, arrays) for each in parts]
+    if name in _CONTAINERS:
+        return _CONTAINERS[name](built)
     made = _types()[name]
     if not is_dataclass(made):
         return made(*built)
@@ -323,6 +305,7 @@ class RemoteLink:
         rest = deadline - time.monotonic()
         if rest <= 0:
             raise EngineSlowError("no answer came in time")
+        is_whole = False
         try:
             connection.timeout = rest
             if connection.sock is not None:
@@ -330,17 +313,15 @@ class RemoteLink:
             connection.request("POST", self._path, body, {"Content-Type": "application/json"})
             response = connection.getresponse()
             data = response.read(_MOST_BYTES + 1)
+            is_whole = len(data) <= _MOST_BYTES
         except TimeoutError as error:
-            connection.close()
             raise EngineSlowError("no answer came in time") from error
         except HTTPException as error:
-            connection.close()
             raise ConnectionError("the engine broke off its answer") from error
-        except OSError:
-            connection.close()
-            raise
-        if len(data) > _MOST_BYTES:
-            connection.close()
+        finally:
+            if not is_whole:
+                connection.close()
+        if not is_whole:
             raise EngineError(f"an answer may have at most {_MOST_BYTES:,} bytes, received more")
         self._idle.append(connection)
         return response.status, data

@@ -193,19 +193,13 @@ def pack(correction: Correction) -> PackedCorrection:
 
 def unpack(packed: PackedCorrection, find_trace: Callable[[str, str], AttentionTrace]) -> Correction:
     """The Correction; ``find_trace(source, text)`` finds a trace that did not travel along."""
-    return Correction(packed.source, tuple(_unpack_sentence(each, find_trace) for each in packed.sentences))
+    traces = {(each.source, each.text): each.trace for each in packed.sentences if each.trace is not None}
 
+    def found(source: str, text: str) -> AttentionTrace:
+        return traces[source, text] if (source, text) in traces else find_trace(source, text)
 
-def _unpack_sentence(
-    packed: PackedSentence, find_trace: Callable[[str, str], AttentionTrace]
-) -> SentenceCorrection:
-    def seen(source: str, text: str) -> AttentionTrace:
-        if packed.trace is not None and (source, text) == (packed.source, packed.text):
-            return packed.trace
-        return find_trace(source, text)
-
-    start, source, proposed, minimum_confidence, too_long, *_ = packed
-    return SentenceCorrection(start, source, proposed, minimum_confidence, too_long, seen)
+    sentences = (SentenceCorrection(*each[:5], found) for each in packed.sentences)
+    return Correction(packed.source, tuple(sentences))
 
 
 def _trace_bytes(trace: AttentionTrace) -> int:

@@ -164,19 +164,8 @@ def replaced(
     return analysis.replaced_for_change(corrector, edit_at(corrector, edit), head, painted)
 
 
-@question(INSIDE, is_long=True)
-def alternative_continuation(
-    corrector: Network, source: str, target: str, row: int, candidate: str
-) -> analysis.AlternativeContinuation:
-    """The continuation after ``candidate`` at ``row``."""
-    return analysis.alternative_continuation(corrector, source, target, row, candidate)
-
-
-@question(INSIDE)
-def can_write(corrector: Network, token: str) -> bool:
-    """Whether the network has a token of its own for this label, so that it can be forced."""
-    return analysis.can_write(corrector, token)
-
+alternative_continuation = question(INSIDE, is_long=True)(analysis.alternative_continuation)
+can_write = question(INSIDE)(analysis.can_write)
 
 # --- Attribution to tokens, method by method ---
 

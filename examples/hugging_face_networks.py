@@ -5,6 +5,7 @@ All but those of ``copying`` are untrained.
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import torch
 import transformers as hf
@@ -69,44 +70,59 @@ SIDES |= {"encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "dropout": 0.5, "attenti
 SIDES |= {"encoder_attention_heads": 4, "decoder_attention_heads": 2}
 NARROW = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
 GROUPED = NARROW | {"num_key_value_heads": 2, "max_position_embeddings": 64}
+WIDE = NARROW | {"head_dim": 8, "num_key_value_heads": 2}
+
+
+def built(name: str, size: int, **sizes: Any) -> hf.PreTrainedModel:
+    """A model of transformers by the name of its class; ``size``: the number of its tokens."""
+    family = getattr(hf, name)
+    return family(family.config_class(vocab_size=size, **sizes))
 
 
 def marian(size: int) -> hf.PreTrainedModel:
-    """``size``: the number of its tokens, as in all of these."""
-    return hf.MarianMTModel(hf.MarianConfig(vocab_size=size, **SIDES, **MARK_IDS))
+    return built("MarianMTModel", size, **SIDES, **MARK_IDS)
 
 
 def bart(size: int, **more: float) -> hf.PreTrainedModel:
-    return hf.BartForConditionalGeneration(hf.BartConfig(vocab_size=size, **SIDES | more, **MARK_IDS))
+    return built("BartForConditionalGeneration", size, **SIDES | more, **MARK_IDS)
 
 
 def t5(size: int) -> hf.PreTrainedModel:
     sizes = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_decoder_layers": 3, "num_heads": 4}
     # transformers 5.23 gives the decoder's cache as many layers as the encoder has.
-    return hf.T5ForConditionalGeneration(hf.T5Config(vocab_size=size, use_cache=False, **sizes, **MARK_IDS))
+    return built("T5ForConditionalGeneration", size, use_cache=False, **sizes, **MARK_IDS)
 
 
 def bert(size: int) -> hf.PreTrainedModel:
-    return hf.BertModel(hf.BertConfig(vocab_size=size, **NARROW | {"num_hidden_layers": 3}))
+    return built("BertModel", size, **NARROW | {"num_hidden_layers": 3})
+
+
+def bert2bert(size: int) -> hf.PreTrainedModel:
+    sides = (hf.BertConfig(vocab_size=size, **NARROW) for _ in range(2))
+    model = hf.EncoderDecoderModel(hf.EncoderDecoderConfig.from_encoder_decoder_configs(*sides))
+    for config in (model.config, model.generation_config):
+        config.decoder_start_token_id, config.pad_token_id = START, PAD
+    return model
 
 
 def gpt2(size: int, **more: float) -> hf.PreTrainedModel:
-    sizes = {"n_embd": 16, "n_layer": 3, "n_head": 4, "n_positions": 64} | more
-    return hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=size, **sizes))
+    return built(
+        "GPT2LMHeadModel", size, **{"n_embd": 16, "n_layer": 3, "n_head": 4, "n_positions": 64} | more
+    )
 
 
 def llama(size: int) -> hf.PreTrainedModel:
-    return hf.LlamaForCausalLM(hf.LlamaConfig(vocab_size=size, **GROUPED))
+    return built("LlamaForCausalLM", size, **GROUPED)
 
 
-def mistral(size: int) -> hf.PreTrainedModel:
-    return hf.MistralForCausalLM(hf.MistralConfig(vocab_size=size, **GROUPED, sliding_window=4))
+def mistral(size: int, sliding_window: int = 4) -> hf.PreTrainedModel:
+    return built("MistralForCausalLM", size, **GROUPED, sliding_window=sliding_window)
 
 
 def gpt_oss(size: int) -> hf.PreTrainedModel:
     """Its softmax has a sink; every other layer sees a window."""
     experts = {"num_local_experts": 2, "num_experts_per_tok": 1, "num_key_value_heads": 1, "head_dim": 8}
-    return hf.GptOssForCausalLM(hf.GptOssConfig(vocab_size=size, **NARROW, **experts, sliding_window=4))
+    return built("GptOssForCausalLM", size, **NARROW, **experts, sliding_window=4)
 
 
 ENCODER_DECODERS: dict[str, Callable[[int], hf.PreTrainedModel]] = {"marian": marian, "bart": bart, "t5": t5}

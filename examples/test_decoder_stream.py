@@ -16,7 +16,8 @@ import torch
 import transformers as hf
 from transformer_lens.model_bridge import TransformerBridge
 
-from examples.hugging_face_networks import GROUPED, NARROW, gpt2, llama, trained
+from examples.test_families import TOKENIZER as BYTES
+from examples.test_families import made
 from examples.test_laboratory_of import grown
 from model import analysis, laboratory_of
 from model.analysis import AblationValues, Edit
@@ -25,17 +26,9 @@ from model.analysis.contrasts import CleanRun
 from model.analysis.path_patching import circuit_edges
 from model.trace.interventions import Head, Node, Patch
 
-BYTES = trained("bytes")
 PROMPT, CORRUPTED, WRITTEN, ROW = "the cat sat on", "the mat sat on", " a cat", 1
 CLOSE = {"atol": 1e-4, "rtol": 0}  # the models are float64, the walk is float32
-WIDE = NARROW | {"head_dim": 8, "num_key_value_heads": 2}
-MODELS = {
-    "gpt2": gpt2,
-    "llama": llama,
-    "gemma": lambda size: hf.GemmaForCausalLM(hf.GemmaConfig(vocab_size=size, **WIDE)),
-    "qwen2": lambda size: hf.Qwen2ForCausalLM(hf.Qwen2Config(vocab_size=size, **GROUPED)),
-    "qwen3": lambda size: hf.Qwen3ForCausalLM(hf.Qwen3Config(vocab_size=size, **WIDE)),
-}
+MODELS = "gpt2", "llama", "gemma", "qwen2", "qwen3"
 PLACES = ("hook_resid_pre", "hook_resid_mid", "hook_resid_mid", "hook_resid_post")
 
 
@@ -82,8 +75,7 @@ def read(lab: Any, edit: Edit, prompt: str) -> torch.Tensor:
 
 @pytest.fixture(scope="module", params=MODELS)
 def both(request, tmp_path_factory):
-    torch.manual_seed(0)
-    model = grown(MODELS[request.param](len(BYTES)), 8)
+    model = grown(made(request.param), 8)
     model.config.architectures = [type(model).__name__]
     folder = tmp_path_factory.mktemp("tokenizer")
     BYTES.save_pretrained(folder)

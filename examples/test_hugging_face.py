@@ -3,12 +3,12 @@
 Run by `pytest examples`; see requirements-examples.txt.
 """
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-import transformers as hf
 
 from examples.hugging_face_networks import (
     ENCODER_DECODERS,
@@ -16,6 +16,7 @@ from examples.hugging_face_networks import (
     MARK_IDS,
     bart,
     bert,
+    built,
     gpt2,
     gpt_oss,
     marian,
@@ -111,16 +112,10 @@ def test_one_token_alone_is_of_the_side_of_its_model():
         assert from_transformers(make(len(BYTES)), BYTES, "a").kinds == (kind,)
 
 
-def whisper(size: int) -> hf.PreTrainedModel:
-    sizes = {"d_model": 24, "max_source_positions": 50, "max_target_positions": 32, "num_mel_bins": 8}
-    return hf.WhisperForConditionalGeneration(hf.WhisperConfig(vocab_size=size, **sizes, **MARK_IDS))
-
-
-def long_t5(size: int) -> hf.PreTrainedModel:
-    sizes = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_heads": 4, "local_radius": 3}
-    return hf.LongT5ForConditionalGeneration(hf.LongT5Config(vocab_size=size, **sizes, **MARK_IDS))
-
-
+WHISPER = {"d_model": 24, "max_source_positions": 50, "max_target_positions": 32, "num_mel_bins": 8}
+whisper = partial(built, "WhisperForConditionalGeneration", **WHISPER, **MARK_IDS)
+BLOCKS = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_heads": 4, "local_radius": 3}
+long_t5 = partial(built, "LongT5ForConditionalGeneration", **BLOCKS, **MARK_IDS)
 REFUSED = [
     (bart, ("the cat",), {"num_beams": 3}, "without sampling or beams, received num_beams=3"),
     (bart, ("the cat", ""), {}, "target should have at least one token"),

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import GraniteConfig, GraniteForCausalLM, MistralConfig, MistralForCausalLM
 
 from examples import hugging_face_networks as small
 from examples.hugging_face_networks import ENCODER_DECODERS, END, trained
@@ -306,17 +305,9 @@ def test_a_text_without_an_end_is_cut_where_the_model_says_and_told(told):
     assert case.lab.written_under("the cat", [Intervention()]) == [None]
 
 
-def test_layers_that_scale_what_they_add_have_no_stream():
-    """Granite scales the sum over the keys before the stream gets it."""
-    for scale in (1.0, 0.5):
-        config = GraniteConfig(vocab_size=len(BYTES), **small.NARROW, residual_multiplier=scale)
-        abilities = laboratory_of(grown(GraniteForCausalLM(config), 8), BYTES).config.abilities
-        assert (STREAM in abilities) == (scale == 1)
-
-
 def test_a_text_longer_than_the_window_is_refused():
-    config = MistralConfig(vocab_size=len(BYTES), **small.GROUPED, sliding_window=24)
-    lab, texts = laboratory_of(grown(MistralForCausalLM(config), 8), BYTES), ("the cat sat on", " a cat")
+    model, texts = grown(small.mistral(len(BYTES), sliding_window=24), 8), ("the cat sat on", " a cat")
+    lab = laboratory_of(model, BYTES)
     own = lab.trace(*texts).log_probabilities[-len(lab.tokenizer.encode_target(texts[1])) :]
     assert max(abs(analysis.logit_lens(lab, *texts).written[-1] - np.exp(own))) < 1e-4
     with pytest.raises(ValueError, match="at most 24 tokens, received"):

@@ -85,7 +85,7 @@ def test_its_trace_is_the_attention_that_it_returns_or_says_what_is_missing(fami
     for layer in range(layers):
         hidden = trace.masked("decoder_attention", layer)
         assert not trace.decoder_attention[layer, :, hidden].any()
-        assert trace.decoder_attention[layer, :, ~hidden].all() == about.get("sees_itself", True)
+        assert trace.decoder_attention[layer, :, ~hidden].all() or not about.get("sees_itself", True)
 
 
 def test_it_has_a_laboratory_or_says_what_is_missing(family):

@@ -15,8 +15,8 @@ from model import Change, Corrector, SentenceCorrection
 from model.analysis.kinds import reason_of
 from model.correction.features import FIRST
 from model.export.graphs import graph_of
-from model.graph.files import POSITIONS, GraphFiles
-from model.stored.config import NetworkConfig, TransformerConfig
+from model.graph.files import GraphFiles
+from model.stored.config import POSITIONS, NetworkConfig, TransformerConfig
 from model.stored.folder import (
     CONFIDENCE_FILE,
     NGRAMS_FILE,

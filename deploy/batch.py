@@ -40,7 +40,7 @@ from model.survey.survey_files import write_result
 from model.tables.correcting import CorrectedRow, TableCounts, correct_rows, write_csv
 from model.tables.reading import read_columns, read_rows
 from model.tables.rows import TableError, TableRow
-from training.options import knob, with_options_of
+from training.options import command, knob
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = "corrected.csv"
@@ -200,8 +200,7 @@ def write_heads(parts: Path, total: int, folder: Path, job: BatchJob) -> str:
     return f"{whole.done['roles']:,} sentences: {write_result(whole, folder)}"
 
 
-@with_options_of(BatchSettings)
-@click.command()
+@command("main", asked=BatchSettings)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder.")
 @click.option(

@@ -10,14 +10,14 @@ import click
 COMMANDS = {
     "train": ("training.run.train", "train"),
     "average": ("training.run.record", "average"),
-    "evaluate": ("training.measure.evaluate", "command"),
-    "confidence": ("training.measure.confidence", "command"),
+    "evaluate": ("training.measure.evaluate", "evaluate_command"),
+    "confidence": ("training.measure.confidence", "confidence_command"),
     "hold-out": ("training.corpus.selection", "hold_out_command"),
     "pack": ("training.run.pack", "pack_command"),
     "recipe": ("training.run.pack", "recipe_command"),
     "sets": ("training.measure.sets", "sets"),
     "intact": ("training.intact.samples", "intact_command"),
-    "heard": ("training.measure.heard", "command"),
+    "heard": ("training.measure.heard", "heard_command"),
     "development": ("training.measure.sets", "development"),
     "pairs": ("training.measure.sets", "pairs"),
     "natural": ("training.measure.natural", "natural"),
@@ -28,10 +28,10 @@ COMMANDS = {
     "stories": ("training.measure.studies", "stories"),
     "editing": ("training.measure.editing", "editing"),
     "editing-pairs": ("training.measure.editing", "editing_pairs"),
-    "lesson": ("training.measure.lesson", "command"),
+    "lesson": ("training.measure.lesson", "lesson_command"),
     "snapshots": ("training.measure.evaluate", "snapshots"),
-    "ship": ("training.ship.command", "command"),
-    "documents": ("training.documents.render", "command"),
+    "ship": ("training.ship.command", "ship"),
+    "documents": ("training.documents.render", "documents_command"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Command-line options from the fields of a settings dataclass.
+"""Commands, with options from the fields of settings dataclasses.
 
 A knob is a field that is also an option of a command. Its default, its help text and the way its text is read
 are declared once, at the field:
@@ -13,12 +13,15 @@ are declared once, at the field:
 Oven(degrees=200, dishes=('bread', 'cake'))
 """
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
-from functools import partial
+from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from model.stored.folder import ModelFolderError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -69,28 +72,43 @@ def options_of(settings: type) -> list[click.Option]:
     return [_option(settings, each) for each in fields(settings) if _KNOB in each.metadata]
 
 
-def with_options_of(settings: type[S], name: str = "asked") -> Callable[[click.Command], click.Command]:
-    """A decorator that gives a command these options, behind its own, and their settings as one argument.
+class UnusableError(ValueError):
+    """A file or a setting that a command cannot use; the message says why, and the command ends with it."""
 
-    Settings that raise ValueError end the command with a message.
+
+class _Command(click.Command):
+    def invoke(self, ctx: click.Context) -> Any:
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # no log lines of TensorFlow
+        try:
+            return super().invoke(ctx)
+        except (UnusableError, ModelFolderError) as error:
+            raise click.ClickException(str(error)) from error
+
+
+def command(name: str, **settings: type[Any]) -> Callable[[Callable[..., Any]], click.Command]:
+    """A decorator that makes a function a command.
+
+    Args:
+        name: As it is typed.
+        settings: Dataclasses by the function's arguments that get them; their options follow its own.
+            Settings that raise ValueError end the command with a message.
     """
 
-    def add(command: click.Command) -> click.Command:
-        options, run = options_of(settings), command.callback
-        assert run is not None
-
+    def decorate(run: Callable[..., Any]) -> click.Command:
         def with_settings(**given: Any) -> Any:
             try:
-                asked = read_options(settings, {each.name: given.pop(each.name) for each in options})
+                asked = {argument: read_options(of, given) for argument, of in settings.items()}
             except ValueError as error:
                 raise click.UsageError(str(error)) from error
-            return run(**given, **{name: asked})
+            own = given.keys() - {each.name for each in options}
+            return run(**{argument: given[argument] for argument in own}, **asked)
 
-        command.params.extend(options)
-        command.callback = with_settings
-        return command
+        options = [each for of in settings.values() for each in options_of(of)]
+        made = click.command(name, cls=_Command)(update_wrapper(with_settings, run))
+        made.params.extend(options)
+        return made
 
-    return add
+    return decorate
 
 
 def read_options(settings: type[S], options: Mapping[str, Any]) -> S:

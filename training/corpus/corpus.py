@@ -17,8 +17,11 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+import click
+
 from model.stored.folder import write_atomically
 from training.corpus.faults import find_fault
+from training.options import UnusableError
 
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 PAIR_COLUMNS = ("src", "tgt")
@@ -26,7 +29,7 @@ PAIR_COLUMNS = ("src", "tgt")
 CHECKED = "checked"
 
 
-class CorpusError(ValueError):
+class CorpusError(UnusableError):
     """A file that cannot be used at all; the message names it."""
 
 
@@ -140,6 +143,20 @@ def read_corpus(path: str | Path) -> Corpus:
         first = f" (line {problems[0].line}: {problems[0].reason})" if problems else ""
         raise CorpusError(f"no usable row in {path}{first}")
     return Corpus(path, rows, numbers, tuple(problems))
+
+
+def open_corpus(path: str | Path, shown: int = 3, longest_pair: int | None = None) -> Corpus:
+    """As ``read_corpus``, and report skipped rows on standard error, the first ``shown`` one by one.
+
+    Pairs with a side of more than ``longest_pair`` characters are skipped, too: somebody wrote these by hand,
+    so a row that is lost should be named.
+    """
+    corpus = read_corpus(path)
+    if longest_pair and corpus.holds_pairs:
+        corpus = corpus.up_to(longest_pair)
+    if corpus.problems:
+        click.echo(corpus.problem_summary(shown), err=True)
+    return corpus
 
 
 def read_sentences(path: str | Path) -> list[Sentence]:

@@ -33,6 +33,7 @@ from model.correction.morphemes import load_kiwi
 from model.stored.folder import write_atomically
 from model.text import hangul
 from training.corpus.corpus import CorpusError, Pair, Sentence
+from training.options import command
 
 ONE_IN = 25
 
@@ -59,7 +60,7 @@ def _source(number: int, line: str) -> str:
     return str(row.get("source") or "")
 
 
-@click.command("hold-out")
+@command("hold-out")
 @click.argument("corpus", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--rest", required=True, type=click.Path(dir_okay=False, path_type=Path), help="To train on.")
 @click.option("--held", required=True, type=click.Path(dir_okay=False, path_type=Path), help="To measure on.")

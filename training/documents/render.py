@@ -25,6 +25,7 @@ from model.trace.interventions import Head
 from training.corpus.corpus import write_table
 from training.documents import lessons, tables
 from training.documents.tables import NOTHING, MissingNumbersError, Sources, number, percent
+from training.options import command
 
 ROOT = ASSETS.parent
 TEMPLATES = Path(__file__).parent / "templates"
@@ -250,12 +251,12 @@ def _made(name: str, path: Path, sources: Sources) -> str:
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
-@click.command("documents")
+@command("documents")
 @click.option("--root", default=ROOT, type=_FOLDER, help="Holds README.md, docs and benchmarks.")
 @click.option("--model", default=ASSETS / DEFAULT_MODEL, type=_FOLDER, help="The shipped model's folder.")
 @click.option("--check", is_flag=True, help="Change nothing; fail where a document is not as the data are.")
 @click.option("--past", is_flag=True, help="Only keep the shipped weights' numbers among the earlier ones.")
-def command(root: Path, model: Path, check: bool, past: bool) -> None:
+def documents_command(root: Path, model: Path, check: bool, past: bool) -> None:
     """Write every generated part of the documents from the data files: the tables between
     <!-- generated: NAME --> and <!-- end -->."""
     sources = Sources(root, model)

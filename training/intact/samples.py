@@ -12,17 +12,18 @@ from typing import Any
 
 import click
 
+from model import Corrector
 from model.analysis.statistics import wilson_interval
 from model.text import hangul
 from model.text.hangul import particle
 from training.documents.render import content
 from training.documents.tables import Sources, percent
 from training.intact.slots import TEXTS, draw, draw_marks
-from training.measure.evaluate import Asked, load_corrector, outcomes_of
+from training.measure.evaluate import Asked, outcomes_of
 from training.measure.metrics import Outcome, none_if_nan, share
 from training.measure.report import block_of, run_of, write_json
 from training.noise.pairs import Writer, make_pair
-from training.options import knob, with_options_of
+from training.options import command, knob
 
 FRAMES: dict[str, list[str]] = TEXTS["frames"]  # by kind
 FILLERS: dict[str, list[str]] = TEXTS["fillers"]
@@ -202,12 +203,11 @@ class IntactSet(Asked):
     show: int = knob(0, "Print this many failures of each sort.", type=click.IntRange(min=0))
 
 
-@with_options_of(IntactSet)
-@click.command("intact")
+@command("intact", asked=IntactSet)
 def intact_command(asked: IntactSet) -> None:
     """Measure whether digits, Latin words, addresses, emoji, hanja, quotation marks, unseen names and the
     ends of long sentences come out as they went in. Half of the sentences have errors beside them."""
-    corrector = load_corrector(asked.model, asked.minimum_confidence)
+    corrector = Corrector.load(asked.model, asked.minimum_confidence)
     kept = outcomes_of(corrector, make_samples(asked.count, asked.seed), asked.batch)
     failures = [each for each in kept if lost_of(each) is not None]
     changed = [each for each in kept if each.pair.clean and not each.correct and lost_of(each) is None]

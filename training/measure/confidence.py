@@ -30,15 +30,15 @@ from model.correction.confidence import Confidence, Tree, Trees, save_confidence
 from model.correction.counts import NGrams, Words
 from model.correction.features import FIRST, MONOTONE, SECOND, Features, SecondFeatures
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, fingerprint, of_weights
-from training.corpus.corpus import Corpus, CorpusError, read_sentences
+from training.corpus.corpus import Corpus, open_corpus, read_sentences
 from training.documents.render import content
 from training.documents.tables import Sources
-from training.measure.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
+from training.measure.evaluate import evaluate_with_progress, sample_pairs
 from training.measure.metrics import edits, thresholds_as_json
 from training.measure.report import write_json
 from training.noise.drill import Drill, SpaceDrill
 from training.noise.pairs import NoisyPair, make_pair
-from training.options import knob, with_options_of
+from training.options import UnusableError, command, knob
 from training.run.examples import PRACTICES, ExampleMaker, ExampleSettings
 
 STEPS = 25  # steps of Newton's method, more than it needs to find two numbers
@@ -71,13 +71,13 @@ def fit(
         The log odds before any tree, and the trees.
 
     Raises:
-        ValueError: if all rows are right or none is.
+        UnusableError: if all rows are right or none is.
     """
     import lightgbm
 
     mean = float(np.mean(right))
     if not 0 < mean < 1:
-        raise ValueError(f"some rows should be right and some wrong; right are {mean:.0%} of {len(rows)}")
+        raise UnusableError(f"some rows should be right and some wrong; right are {mean:.0%} of {len(rows)}")
     start = float(np.log(mean / (1 - mean)))
     settings = {
         "objective": "binary",
@@ -119,7 +119,7 @@ def calibrated(
 ) -> tuple[float, tuple[Tree, ...]]:
     """The same trees, scaled so that their log odds (N,) agree with how often rows are right (N,).
 
-    The order of the rows stays as it is. Raises ValueError if surer rows are right less often.
+    The order of the rows stays as it is. Raises UnusableError if surer rows are right less often.
     """
     design = np.stack([np.ones_like(log_odds), log_odds], 1)
     line = np.array([0.0, 1.0])
@@ -129,7 +129,7 @@ def calibrated(
         line += np.linalg.solve(curvature + RIDGE * np.eye(2), design.T @ (right - probability))
     shift, slope = map(float, line)
     if not slope > 0:
-        raise ValueError(f"surer rows should be right more often, the slope is {slope:.3f}")
+        raise UnusableError(f"surer rows should be right more often, the slope is {slope:.3f}")
     return shift + slope * start, tuple(_scaled(tree, slope) for tree in trees)
 
 
@@ -301,7 +301,7 @@ def fit_confidence(
 
     The confidence is calibrated on ``mine``, whatever share the ``others`` have.
 
-    Raises ValueError if no candidate is right or none is wrong, and if nothing can be learnt.
+    Raises UnusableError if no candidate is right or none is wrong, and if nothing can be learnt.
     """
     right = np.array([each.is_right for each in (*mine, *others)], float)
     rows = np.array([(*each.features, *each.second) for each in (*mine, *others)], float)
@@ -348,28 +348,21 @@ class FitSettings:
         ]
 
 
-@with_options_of(FitSettings)
-@click.command("confidence")
+@command("confidence", asked=FitSettings)
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-def command(files: tuple[Path, ...], asked: FitSettings) -> None:
+def confidence_command(files: tuple[Path, ...], asked: FitSettings) -> None:
     """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and print the
     gain on the other half. The minimum confidence is to be chosen anew: python -m training evaluate --choose.
     """
-    try:
-        sentences = [row.text for path in asked.known for row in read_sentences(path)]
-    except CorpusError as error:
-        raise click.ClickException(str(error)) from error
+    sentences = [row.text for path in asked.known for row in read_sentences(path)]
     left_out = intact_pairs(sentences, asked.intact)
     words, ngrams = _counted(sentences, left_out, asked.least)
     pairs = pairs_of(map(open_corpus, files), asked.seeds)
     fitted = [pair for pair in pairs if is_for_fitting(pair)]
     others = [*asked.others(pairs), *left_out, *right_pairs(pairs)]
-    corrector = load_corrector(asked.model, 0.0)
-    try:
-        mine, more = (examples(some, corrector, words, ngrams) for some in (fitted, others))
-        confidence = fit_confidence(mine, more, words, ngrams)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
+    corrector = Corrector.load(asked.model, 0.0)
+    mine, more = (examples(some, corrector, words, ngrams) for some in (fitted, others))
+    confidence = fit_confidence(mine, more, words, ngrams)
     tested = [pair for pair in pairs if not is_for_fitting(pair)]
     gains = _gains(corrector, confidence, tested)
     folder = find_model_folder(asked.model)

@@ -44,10 +44,9 @@ from model.stored.folder import of_weights
 from model.text.tokenizer import normalise
 from model.trace.interventions import Intervention, KernelEdit
 from training.corpus.corpus import read_sentences
-from training.measure.evaluate import load_corrector
 from training.measure.report import Numbers, tell, write_numbers
 from training.noise.norm import norm_counterexample, norm_pair, practices
-from training.options import knob, with_options_of
+from training.options import command, knob
 
 SEED = 0
 LEAST_OF_KIND = 6  # pairs for the same mistake elsewhere, of the held-out words of a kind and of the others
@@ -74,7 +73,7 @@ def make_pairs() -> Iterator[tuple[str, str, str]]:
                 yield made.name, made.wrong, made.right
 
 
-@click.command("editing-pairs")
+@command("editing-pairs")
 def editing_pairs() -> None:
     """Write assets/editing.csv, the same one each time. Raises OSError where it cannot be written."""
     with OWN_PAIRS.open("w", encoding="utf-8", newline="") as file:
@@ -254,13 +253,12 @@ class EditingOptions(Numbers):
     others: int = knob(500, "Sentences that should stay as they are.")
 
 
-@with_options_of(EditingOptions)
-@click.command("editing")
+@command("editing", asked=EditingOptions)
 @click.argument("real", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("right", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def editing(real: Path, right: Path, asked: EditingOptions) -> None:
     """Teach pairs of REAL (real_pairs.jsonl), and look for changes in other sentences and those of RIGHT."""
-    corrector = load_corrector(asked.model, None)
+    corrector = Corrector.load(asked.model)
     material = read_material(real, right, (asked.pairs, asked.others), corrector)
     rows: list[Row] = []
     for row in EditingStudy(corrector, material).rows():

@@ -18,14 +18,14 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from model import Corrector, ModelFolderError
+from model import Corrector
 from model.correction.answers import AnswersMany
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, set_minimum_confidence, snapshot_steps
-from training.corpus.corpus import Corpus, CorpusError, Pair, read_corpus, write_table
+from training.corpus.corpus import Corpus, Pair, open_corpus, write_table
 from training.measure.metrics import Outcome, Scores, best_threshold, none_if_nan, repaired, score, share
 from training.measure.report import Report, failures_text, report_text, run_of, write_json
 from training.noise.pairs import MIX, NoisyPair, make_pair
-from training.options import knob, with_options_of
+from training.options import command, knob
 from training.run.record import read_history
 
 GIVEN, CLEAN = "given", "clean"  # families of pairs from a file: with an error in them, and without
@@ -117,19 +117,6 @@ def sample_pairs(corpus: Corpus, seed: int, limit: int | None = None) -> list[No
     ]
 
 
-def load_corrector(
-    name: str | Path, minimum_confidence: float | None, snapshot: int | None = None, beam_width: int = 1
-) -> Corrector:
-    """Load a model folder by name or path, or one of its snapshots.
-
-    Raises click.ClickException when that is not possible.
-    """
-    try:
-        return Corrector.load(name, minimum_confidence, snapshot, beam_width)
-    except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
-
-
 @dataclass(frozen=True)
 class Asked:
     """The model that a command measures."""
@@ -160,10 +147,9 @@ class Evaluation(Asked):
     reliability: bool = knob(False, "Print whether confidence is true, and other thresholds.", is_flag=True)
 
 
-@with_options_of(Evaluation)
-@click.command("evaluate")
+@command("evaluate", asked=Evaluation)
 @click.argument("file", type=click.Path(path_type=Path))
-def command(file: Path, asked: Evaluation) -> None:
+def evaluate_command(file: Path, asked: Evaluation) -> None:
     """Measure a model on FILE: a CSV of src,tgt pairs, or correct sentences (JSON Lines or plain text)
     into which errors are generated."""
     corpus = open_corpus(file)
@@ -173,12 +159,12 @@ def command(file: Path, asked: Evaluation) -> None:
         raise click.ClickException(
             f"no sentence belongs to the family {asked.family!r}; there are {', '.join(sorted(families))}"
         )
-    corrector = load_corrector(asked.model, asked.minimum_confidence, beam_width=asked.beam_width)
+    corrector = Corrector.load(asked.model, asked.minimum_confidence, beam_width=asked.beam_width)
     report = evaluate_with_progress(corrector, pairs, asked.batch)
     if asked.choose:
         best = best_threshold(report.thresholds)
         set_minimum_confidence(find_model_folder(asked.model), best)
-        corrector, report = load_corrector(asked.model, None), with_minimum_confidence(report, best)
+        corrector, report = Corrector.load(asked.model), with_minimum_confidence(report, best)
     mix = None if corpus.holds_pairs else dict(MIX)
     run = run_of(corrector, beam_width=asked.beam_width, seed=asked.seed, mix=mix)
     measured = {"file": file.name, **run, "skipped_rows": len(corpus.problems), **report.as_json()}
@@ -186,20 +172,6 @@ def command(file: Path, asked: Evaluation) -> None:
     click.echo(f"{text}\n{failures_text(report, asked.show, asked.family)}", err=asked.json == "-")
     if asked.json:
         write_json(measured, asked.json)
-
-
-def open_corpus(file: Path) -> Corpus:
-    """Read a file and report skipped rows on standard error.
-
-    Raises click.ClickException where it cannot be used.
-    """
-    try:
-        corpus = read_corpus(file)
-    except CorpusError as error:
-        raise click.ClickException(str(error)) from error
-    if corpus.problems:
-        click.echo(corpus.problem_summary(), err=True)
-    return corpus
 
 
 def evaluate_with_progress(corrector: AnswersMany, pairs: list[NoisyPair], batch: int) -> Report:
@@ -222,7 +194,7 @@ def _history_at(rows: list[dict[str, str]], step: int) -> dict[str, str]:
     return {name: earlier[-1][name] if earlier else "" for name in FROM_HISTORY}
 
 
-@click.command("snapshots")
+@command("snapshots")
 @click.argument("model")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--limit", type=click.IntRange(min=1), default=400, show_default=True, help="Rows of FILE.")
@@ -237,7 +209,7 @@ def snapshots(model: str, file: Path, limit: int, seed: int) -> None:
     history = read_history(folder)
     rows: list[Sequence[object]] = [COLUMNS]
     for step in snapshot_steps(folder):
-        scores = evaluate(load_corrector(folder, 0.0, step), pairs).total
+        scores = evaluate(Corrector.load(folder, 0.0, step), pairs).total
         row = {"step": step, **_history_at(history, step), **{name: scores[name] for name in SCORES}}
         rows.append([*row.values()])
         click.echo(", ".join(f"{name} {value}" for name, value in row.items()))

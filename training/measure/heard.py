@@ -30,10 +30,11 @@ from model.text.changes import Change, find_changes
 from model.text.hangul import INITIALS, decompose, is_syllable
 from model.text.tokenizer import normalise
 from model.trace.interventions import Patch, Patches
-from training.measure.evaluate import load_corrector, open_corpus, sample_pairs
+from training.corpus.corpus import open_corpus
+from training.measure.evaluate import sample_pairs
 from training.measure.report import Numbers, clustered, write_numbers
 from training.noise.pronunciation import as_heard
-from training.options import knob, with_options_of
+from training.options import command, knob
 
 RIDGE = 1e-3  # of the mean variance, added to each: directions that never vary have no inverse
 _FAINT = 1e-6  # of the largest singular value; a direction below it is rounding
@@ -330,14 +331,13 @@ class Probing(Numbers):
     seed: int = knob(0, "Decides sentences and errors.")
 
 
-@with_options_of(Probing)
-@click.command("heard")
+@command("heard", asked=Probing)
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-def command(file: Path, asked: Probing) -> None:
+def heard_command(file: Path, asked: Probing) -> None:
     """Probe the encoder for the onset that is heard next, over sentences of FILE with generated errors, and
     erase it.
     """
-    corrector = load_corrector(asked.model, None)
+    corrector = Corrector.load(asked.model)
     pairs = [
         (normalise(pair.wrong), normalise(pair.right))
         for pair in sample_pairs(open_corpus(file), asked.seed, asked.sentences)

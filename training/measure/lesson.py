@@ -30,7 +30,7 @@ from model.trace.interventions import Head
 from model.trace.trace import AttentionTrace
 from training.documents import lessons
 from training.measure.report import Numbers, write_numbers
-from training.options import with_options_of
+from training.options import command
 from viz.labels import log_odds, probability, visible_token
 
 SENTENCES = Path(lessons.__file__).parent / "templates" / "lessons" / "sentences.csv"
@@ -254,9 +254,8 @@ def _head_of(name: str) -> Head:
     return Head(kind, int(layer) - 1, int(head) - 1)
 
 
-@with_options_of(Numbers)
-@click.command("lesson")
-def command(asked: Numbers) -> None:
+@command("lesson", asked=Numbers)
+def lesson_command(asked: Numbers) -> None:
     """Choose the sentence of the lesson plans, print why, and measure the facts the plans state of it."""
     corrector = Corrector.load(asked.model)
     judged = sorted(_judge_all(corrector), key=lambda each: (-each.score, abs(each.margin - np.mean(MARGIN))))

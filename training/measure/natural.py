@@ -16,7 +16,6 @@ source, register and kind. Some of these sentences have a fault, so changes are 
 import csv
 import hashlib
 import json
-import os
 import random
 import time
 import tomllib
@@ -29,16 +28,17 @@ from typing import Any
 
 import click
 
+from model import Corrector
 from model.analysis.statistics import wilson_interval
 from model.correction.counts import Words, touching
 from model.norm.articles import article_of
 from model.text.changes import Change
 from training.measure import metrics
-from training.measure.evaluate import Asked, load_corrector, outcomes_of
+from training.measure.evaluate import Asked, outcomes_of
 from training.measure.metrics import Outcome, bootstrap_interval, edits, none_if_nan, share
 from training.measure.report import run_of, tell
 from training.measure.sets import TOGETHER
-from training.options import knob, with_options_of
+from training.options import command, knob
 
 # Parts of the names of sources, by register. A source of another name has the register of its rows.
 REGISTERS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("registers.toml").read_text("utf-8"))
@@ -336,8 +336,7 @@ class UnseenText(Asked):
     verdicts: Path = knob(VERDICTS_FILE, "The verdicts on changes that were read.", type=_FILE)  # noqa: RUF009
 
 
-@with_options_of(NaturalText)
-@click.command("natural")
+@command("natural", asked=NaturalText)
 @click.argument("real", type=_FILE)
 @click.argument("unseen", type=_FILE)
 def natural(real: Path, unseen: Path, asked: NaturalText) -> None:
@@ -349,8 +348,7 @@ def natural(real: Path, unseen: Path, asked: NaturalText) -> None:
     _measure(asked, passages, measure_natural, split=asked.split, seed=asked.seed)
 
 
-@with_options_of(UnseenText)
-@click.command("unseen")
+@command("unseen", asked=UnseenText)
 @click.argument("unseen", type=_FILE)
 def unseen(unseen: Path, asked: UnseenText) -> None:
     """Correct right sentences of UNSEEN (unseen.jsonl), and judge the changes by the verdicts."""
@@ -366,8 +364,7 @@ def _measure(
     asked: NaturalText | UnseenText, passages: Sequence[Passage], measure: Callable, **chosen: Any
 ) -> tuple[list[Outcome], Callable[[str, Change], str]]:
     """Correct the passages, print the numbers and write them; the answers, and what names a change's kind."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    corrector = load_corrector(asked.model, asked.minimum_confidence)
+    corrector = Corrector.load(asked.model, asked.minimum_confidence)
     started = time.perf_counter()
     answers = outcomes_of(corrector, passages, TOGETHER)
     kind_of = partial(kind_of_change, words=corrector.confidence.words if corrector.confidence else None)
@@ -379,7 +376,7 @@ def _measure(
     return answers, kind_of
 
 
-@click.command("verdicts")
+@command("verdicts")
 @click.argument("read", type=_FILE)
 @click.option("--verdicts", default=VERDICTS_FILE, type=_OUT, help="The table that they are added to.")
 def verdicts(read: Path, verdicts: Path) -> None:

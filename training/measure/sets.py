@@ -15,7 +15,6 @@ the same, the text is right) and, in ``sets/``, ``kind,note``.
 
 import csv
 import itertools
-import os
 import random
 import time
 from collections import defaultdict
@@ -31,17 +30,17 @@ from model import Corrector
 from model.correction.counts import find_words
 from model.norm import without_held_out
 from model.stored.folder import ASSETS, DEFAULT_MODEL
-from training.corpus.corpus import CorpusError, Sentence, read_pairs, read_sentences, write_pairs
+from training.corpus.corpus import Sentence, open_corpus, read_pairs, read_sentences, write_pairs
 from training.documents.render import content
 from training.documents.tables import Sources
-from training.measure.evaluate import open_corpus, outcomes_of, sample_pairs
+from training.measure.evaluate import outcomes_of, sample_pairs
 from training.measure.metrics import Outcome
 from training.measure.report import run_of, write_numbers
 from training.noise.draft import Aim, Draft, stem
 from training.noise.pairs import MIX, Writer, make_pair
 from training.noise.spacing import COMMON_RULES, misspace_once
 from training.noise.typing_slips import slip
-from training.options import knob, with_options_of
+from training.options import command, knob
 
 # Parts of the names of sources.
 EVERYDAY_SOURCES = ("Chatbot", "3i4k", "r0cd7b", "dialogues", "paraKQC", "IWSLT")
@@ -150,7 +149,7 @@ def make_sets(
     }
 
 
-@click.command("sets")
+@command("sets")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--known", multiple=True, required=True, type=click.Path(exists=True), help="Trained on.")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Their folder.")
@@ -158,11 +157,8 @@ def make_sets(
 @click.option("--seed", default=0, show_default=True)
 def sets(files: tuple[str, ...], known: tuple[str, ...], out: Path, count: int, seed: int) -> None:
     """Make development sets of the sentences in FILES, which training must not have seen."""
-    try:
-        sentences = [row for path in files for row in read_sentences(path)]
-        trained = [row.text for path in known for row in read_sentences(path)]
-    except CorpusError as error:
-        raise click.ClickException(str(error)) from error
+    sentences = [row for path in files for row in read_sentences(path)]
+    trained = [row.text for path in known for row in read_sentences(path)]
     out.mkdir(parents=True, exist_ok=True)
     for name, pairs in make_sets(sentences, trained, count, seed).items():
         write_pairs(out / f"{name}.csv", pairs)
@@ -206,7 +202,7 @@ def _pairs_of(right: str, typed: list[str], generated: int, seed: int) -> list[T
     return [(wrong, right) for wrong in dict.fromkeys([*typed, *made])]
 
 
-@click.command("pairs")
+@command("pairs")
 @click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("file", required=False, type=click.Path(exists=True, path_type=Path))
 @click.option("--sentences", default=1500, show_default=True, help="Rows of FILE.")
@@ -320,8 +316,7 @@ class Development:
     counts: Path | None = knob(None, "A JSON file without texts.", type=_OUT)  # noqa: RUF009
 
 
-@with_options_of(Development)
-@click.command("development")
+@command("development", asked=Development)
 @click.argument("names", nargs=-1)
 def development(names: tuple[str, ...], asked: Development) -> None:
     """Measure a model on the sets NAMES, or on all, and print a row for each set and one for each of its
@@ -331,7 +326,6 @@ def development(names: tuple[str, ...], asked: Development) -> None:
     held out of practice out of the norm's tables, too.
     """
     paths = find_sets(names)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     corrector = Corrector.load(asked.model, asked.minimum_confidence)
     started = time.perf_counter()
     with without_held_out() if asked.practised_norm else nullcontext():

@@ -40,7 +40,7 @@ from model.trace.interventions import Head
 from training.documents.render import content
 from training.documents.tables import Sources, heads_of_stories
 from training.measure.report import Numbers, clustered, tell, write_numbers
-from training.options import knob, with_options_of
+from training.options import command, knob
 
 Row = dict[str, Any]  # an edit; a line of the file of edits, which holds numbers and no text
 
@@ -240,8 +240,7 @@ class AgreementStudy(ClaimsStudy):
     keep: Path | None = knob(None, "A model folder.", type=_FOLDER)  # noqa: RUF009
 
 
-@with_options_of(AgreementStudy)
-@click.command("agreement")
+@command("agreement", asked=AgreementStudy)
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 def agreement_command(file: Path, asked: AgreementStudy) -> None:
     """Ask about EDITS edits in the pairs of FILE, and print the tables.
@@ -257,8 +256,7 @@ def agreement_command(file: Path, asked: AgreementStudy) -> None:
             write_agreement(asked.keep, agreement_of(rows, asked.weights))
 
 
-@with_options_of(ClaimsStudy)
-@click.command("claims")
+@command("claims", asked=ClaimsStudy)
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 def claims_command(file: Path, asked: ClaimsStudy) -> None:
     """Test the claims about EDITS edits in the pairs of FILE, and print how many of each kind fail."""
@@ -305,8 +303,7 @@ def measure_stories(
     }
 
 
-@with_options_of(Numbers)
-@click.command("stories")
+@command("stories", asked=Numbers)
 def stories(asked: Numbers) -> None:
     """Print the survey's numbers of three heads, and their effects on one sentence."""
     survey, corrector = read_survey(asked.model), Corrector.load(asked.model)

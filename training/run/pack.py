@@ -21,9 +21,10 @@ import click
 
 from model.correction.morphemes import MorphemeTable, join, join_key, load_kiwi, usual_cuts, words_of
 from model.stored.folder import write_atomically
-from training.corpus.corpus import CHECKED, CorpusError, Pair, Sentence, read_corpus
+from training.corpus.corpus import CHECKED, Pair, Sentence, read_corpus
 from training.corpus.selection import morphemes_of, spacing_faults
 from training.noise import everyday
+from training.options import command
 from training.run.stream import StreamSettings
 
 CORPUS_FILE, PAIRS_FILE, DEV_FILE, TABLE_FILE = (
@@ -91,11 +92,7 @@ def analyse(texts: list[str], workers: int) -> Analysed:
 
 def _rows(paths: Iterable[str]) -> list[Sentence | Pair]:
     """The rows of the files that a training would read, without those that are too long."""
-    try:
-        corpora = [read_corpus(path).up_to(StreamSettings.max_length) for path in paths]
-    except CorpusError as error:
-        raise click.ClickException(str(error)) from error
-    return [row for corpus in corpora for row in corpus.rows]
+    return [row for path in paths for row in read_corpus(path).up_to(StreamSettings.max_length).rows]
 
 
 def _write(path: Path, rows: Iterable[Sentence | Pair]) -> None:
@@ -104,7 +101,7 @@ def _write(path: Path, rows: Iterable[Sentence | Pair]) -> None:
     click.echo(f"{path}: {path.stat().st_size / 2**20:.1f} MiB")
 
 
-@click.command("pack")
+@command("pack")
 @click.argument("out", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--corpus", multiple=True, required=True, type=click.Path(exists=True), help="As for train.")
 @click.option("--dev", type=click.Path(exists=True), help="As for train.")
@@ -219,7 +216,7 @@ def shortened(recipe: dict[str, Any], share: float) -> dict[str, Any]:
     return {**recipe, "stage": stages}
 
 
-@click.command("recipe")
+@command("recipe")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
     "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="For all stages."

@@ -38,6 +38,7 @@ from model.stored.folder import (
 )
 from model.text.tokenizer import Tokenizer
 from training.corpus.corpus import write_table
+from training.options import command
 
 RUN_FILE, HISTORY_FILE = "run.json", "history.csv"
 COLUMNS = ("step", "loss", "learning_rate", "dev_loss", "dev_token_accuracy", "pairs", "seconds")
@@ -213,7 +214,7 @@ def add_graph(folder: Path) -> None:
         write_graph(folder)
 
 
-@click.command("average")
+@command("average")
 @click.argument("models", nargs=-1, required=True)
 @click.option("--out", required=True, type=click.Path(file_okay=False), help="The new model's folder.")
 @click.option(
@@ -234,10 +235,7 @@ def average(models: tuple[str, ...], out: str, share: float, last: int | None) -
     """
     if last is None and len(models) < 2 or last is not None and len(models) != 1:
         raise click.UsageError("give two models or more, or one model and --last")
-    try:
-        origins = _snapshots(models[0], last) if last else [Origin.load(model) for model in models]
-    except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
+    origins = _snapshots(models[0], last) if last else [Origin.load(model) for model in models]
     end = origins[-1]
     for model, origin in zip(models, origins, strict=False):
         if origin.config != end.config or origin.tokenizer.characters != end.tokenizer.characters:

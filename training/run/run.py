@@ -21,6 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from model.stored.config import NetworkConfig
 from model.stored.folder import save_model_folder, save_snapshot, write_atomically
 from model.text.tokenizer import Tokenizer
+from training.options import UnusableError
 from training.run.examples import Practised
 from training.run.record import COLUMNS, Origin, Past, Record, add_graph, hardware
 from training.run.settings import Knobs
@@ -84,7 +85,7 @@ class RunState:
     position: Position = field(default=Position(0, 0))  # of the stream: the next batch
 
 
-class CheckpointError(Exception):
+class CheckpointError(UnusableError):
     """A checkpoint that cannot be continued from; the message says why."""
 
 

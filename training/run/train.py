@@ -16,17 +16,16 @@ from click.core import ParameterSource
 from model.correction.morphemes import TABLE_VARIABLE
 from model.stored.folder import (
     VOCABULARY_FILE,
-    ModelFolderError,
     find_model_folder,
     load_vocabulary,
 )
 from model.text.tokenizer import Tokenizer
-from training.corpus.corpus import CorpusError, Pair, read_corpus
+from training.corpus.corpus import Pair, open_corpus
 from training.corpus.selection import choose_characters, copies
-from training.options import with_options_of
+from training.options import command
 from training.run.examples import Practised
 from training.run.record import Origin
-from training.run.run import Begun, CheckpointError, ProgressLine, Run, load_checkpoint
+from training.run.run import Begun, ProgressLine, Run, load_checkpoint
 from training.run.settings import Knobs, RunFiles, settings_of
 from training.run.stream import Judge, PoolMaker, Stream, StreamSettings, keep_freed_memory
 
@@ -41,15 +40,7 @@ def _read(
     rng = random.Random(seed)
     items: list[Practised] = []
     for path in paths:
-        try:
-            corpus = read_corpus(path)
-            if corpus.holds_pairs:  # somebody wrote these by hand: a row that is lost should be named
-                corpus = corpus.up_to(StreamSettings.max_length)
-        except CorpusError as error:
-            raise click.ClickException(str(error)) from error
-        if corpus.problems:
-            click.echo(corpus.problem_summary(shown=20), err=True)
-        for row in corpus.rows:
+        for row in open_corpus(path, shown=20, longest_pair=StreamSettings.max_length).rows:
             item = (row.source, row.target) if isinstance(row, Pair) else row.text
             items += [item] * (copies(row, weights, rng) if weights else 1)
     return items
@@ -78,8 +69,6 @@ def _origin(context: click.Context, init: str | None) -> Origin | None:
         raise click.UsageError(f"with --init the shape comes from that model; leave out {shape}")
     try:
         return Origin.load(init).grown(**{each: context.params[each] for each in given(GROWING_OPTIONS)})
-    except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
     except ValueError as error:
         raise click.UsageError(str(error)) from error
 
@@ -87,10 +76,7 @@ def _origin(context: click.Context, init: str | None) -> Origin | None:
 def _judge(model: str | None, share: float, tokenizer: Tokenizer) -> Judge | None:
     if model is None:
         return None
-    try:
-        judge = Judge(find_model_folder(model), share)
-    except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
+    judge = Judge(find_model_folder(model), share)
     if judge.tokenizer.characters != tokenizer.characters:
         raise click.UsageError(f"--judge {model!r} has another vocabulary than the model to train")
     return judge
@@ -111,13 +97,10 @@ def _command_line(context: click.Context) -> str:
     return " ".join(words)
 
 
-@with_options_of(Knobs, "knobs")
-@with_options_of(RunFiles, "files")
-@click.command()
+@command("train", files=RunFiles, knobs=Knobs)
 @click.pass_context
 def train(context: click.Context, /, files: RunFiles, knobs: Knobs) -> None:
     """Train a corrector; run the same command again to continue after a stop."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     keep_freed_memory()
     if not files.corpus and not files.pairs:
         raise click.UsageError("give --corpus with correct sentences, or --pairs with pairs of your own")
@@ -131,20 +114,17 @@ def train(context: click.Context, /, files: RunFiles, knobs: Knobs) -> None:
     picks = _judge(files.judge, knobs.judge_share, tokenizer)
     network = origin.config if origin else knobs.network(tokenizer.vocab_size)
     chosen = settings_of(knobs, files, network, origin, picks)
-    try:
-        start = load_checkpoint(out).position
-        # Its processes begin before anything loads the network library: then they can be forked.
-        with Stream(PoolMaker(items, tokenizer, knobs, picks), start, knobs.workers) as batches:
-            begun_as = Begun(network, origin, chosen, _command_line(context))
-            run = Run(out, knobs, tokenizer, dev_items, begun_as)
-            click.echo(
-                f"{run.network.count_params():,} parameters, {len(items):,} sentences, "
-                f"step {run.progress.step:,} of {knobs.steps:,}",
-                err=True,
-            )
-            left = knobs.minutes and 60 * knobs.minutes - (time.monotonic() - begun)
-            with ProgressLine(knobs.steps, run.progress.step) as line:
-                run.train(batches, line.show, left)
-    except (CheckpointError, ModelFolderError) as error:
-        raise click.ClickException(str(error)) from error
+    start = load_checkpoint(out).position
+    # Its processes begin before anything loads the network library: then they can be forked.
+    with Stream(PoolMaker(items, tokenizer, knobs, picks), start, knobs.workers) as batches:
+        begun_as = Begun(network, origin, chosen, _command_line(context))
+        run = Run(out, knobs, tokenizer, dev_items, begun_as)
+        click.echo(
+            f"{run.network.count_params():,} parameters, {len(items):,} sentences, "
+            f"step {run.progress.step:,} of {knobs.steps:,}",
+            err=True,
+        )
+        left = knobs.minutes and 60 * knobs.minutes - (time.monotonic() - begun)
+        with ProgressLine(knobs.steps, run.progress.step) as line:
+            run.train(batches, line.show, left)
     click.echo(f"{out / 'model'}")

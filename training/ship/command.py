@@ -16,7 +16,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from training.options import with_options_of
+from training.options import command
 from training.ship.step import PYTHON, Journal, Step
 from training.ship.steps import ROOT, ShipPlan, steps_of
 
@@ -60,11 +60,11 @@ def _make_one(step: Step, execute: Execute) -> float:
     for path in step.outputs:
         path.parent.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    for command in step.commands:
+    for words in step.commands:
         try:
-            execute(command)
+            execute(words)
         except subprocess.CalledProcessError as error:
-            failed = f"{step.name} failed with status {error.returncode}: {shlex.join(command)}"
+            failed = f"{step.name} failed with status {error.returncode}: {shlex.join(words)}"
             raise click.ClickException(failed) from error
     if absent := [path for path in step.outputs if not path.exists()]:
         raise click.ClickException(f"{step.name} left no {', '.join(map(str, absent))}")
@@ -93,8 +93,7 @@ def listed(steps: Sequence[Step], journal: Journal) -> Table:
     return table
 
 
-@with_options_of(ShipPlan, "plan")
-@click.command("ship")
+@command("ship", plan=ShipPlan)
 @click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path, resolve_path=True))
 @click.option("--only", multiple=True, metavar="STEP", help="Only this step; may be given several times.")
 @click.option(
@@ -102,7 +101,7 @@ def listed(steps: Sequence[Step], journal: Journal) -> Table:
 )
 @click.option("--list", "show_list", is_flag=True, help="Show the steps and whether they are done.")
 @click.option("--dry-run", is_flag=True, help="Print the commands that would run.")
-def command(
+def ship(
     run: Path,
     only: tuple[str, ...],
     without: tuple[str, ...],

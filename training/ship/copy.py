@@ -13,7 +13,7 @@ import click
 
 from model.stored.folder import fingerprint, read_config, set_minimum_confidence
 from training.measure.report import write_numbers
-from training.options import knob, with_options_of
+from training.options import command, knob
 from training.run.record import add_graph
 
 COPIED = ("config.json", "vocabulary.txt", "weights.npz", "run.json", "history.csv", "corpus.csv")
@@ -50,11 +50,6 @@ def best_of(evaluations: dict[Path, dict[str, Any]]) -> Path:
     return max(evaluations, key=quality)
 
 
-@click.group()
-def main() -> None:
-    """Copy models."""
-
-
 @dataclass(frozen=True)
 class CopySettings:
     """The options of ``copy``."""
@@ -65,8 +60,7 @@ class CopySettings:
     numbers: Path | None = knob(None, "Gets weights.json: the name.", type=FOLDER)  # noqa: RUF009
 
 
-@with_options_of(CopySettings)
-@main.command()
+@command("copy", asked=CopySettings)
 @click.argument("source", type=PATH)
 @click.argument("target", type=click.Path(path_type=Path))
 def copy(source: Path, target: Path, asked: CopySettings) -> None:
@@ -87,7 +81,7 @@ def copy(source: Path, target: Path, asked: CopySettings) -> None:
         write_numbers(asked.numbers / "weights.json", weights)
 
 
-@main.command()
+@command("choose")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.argument("models_and_evaluations", nargs=-1, required=True, type=PATH)
 def choose(out: Path, models_and_evaluations: tuple[Path, ...]) -> None:
@@ -100,6 +94,8 @@ def choose(out: Path, models_and_evaluations: tuple[Path, ...]) -> None:
     copy_model(best, out)
     click.echo(f"{best} is the best of {len(models)}")
 
+
+main = click.Group("copy", [copy, choose], help="Copy models.")
 
 if __name__ == "__main__":
     main(prog_name="python -m training.ship.copy")

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from click.testing import CliRunner
 
-import training.intact.samples
+from model import Corrector
 from model.text import hangul
 from model.text.hangul import particle
 from model.text.tokenizer import normalise
@@ -103,7 +103,7 @@ def test_what_is_lost(slots, wrong, output, lost):
 @pytest.fixture
 def run(monkeypatch):
     def _run(*arguments, change=lambda text: text):
-        monkeypatch.setattr(training.intact.samples, "load_corrector", lambda name, least: Replacer(change))
+        monkeypatch.setattr(Corrector, "load", lambda name, least: Replacer(change))
         return CliRunner().invoke(main, ["intact", *map(str, arguments)])
 
     return _run

@@ -5,6 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from model import Corrector
 from model.analysis import edit_effects, model_editing
 from model.analysis.model_editing import Pair
 from training.__main__ import main
@@ -50,7 +51,7 @@ def test_mistakes_of_one_character_that_the_network_makes_are_taught(files, ship
     assert first["whitened"]["people"][1] <= 1  # the other pair of the same mistake, if it is wrong, too
 
     # The command writes numbers and no sentence.
-    monkeypatch.setattr(editing, "load_corrector", lambda *_: shipped)
+    monkeypatch.setattr(Corrector, "load", lambda _: shipped)
     monkeypatch.setattr(EditingStudy, "rows", lambda study: iter(rows[:1]))
     out = tmp_path / "editing.json"
     options = ["--pairs", "1", "--others", "4", "--json", str(out)]

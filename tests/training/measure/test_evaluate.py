@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-import training.measure.evaluate
+from model import Corrector
 from tests.replacing import Replacer
 from training.__main__ import main
 from training.measure.metrics import EDGES, THRESHOLDS
@@ -18,9 +18,7 @@ from training.noise.pairs import MIX
 @pytest.fixture
 def run(monkeypatch):
     def _run(*arguments, table=None):
-        monkeypatch.setattr(
-            training.measure.evaluate, "load_corrector", lambda name, least, **_: Replacer(table or {})
-        )
+        monkeypatch.setattr(Corrector, "load", lambda *_, **__: Replacer(table or {}))
         return CliRunner().invoke(main, ["evaluate", *map(str, arguments)])
 
     return _run

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from model import Corrector
 from model.text.changes import find_changes
 from model.text.hangul import INITIALS
 from tests.planted import RIGHT, WRONG
 from training.__main__ import main
-from training.measure import heard
 from training.measure.heard import (
     HEARD,
     RANDOM,
@@ -106,7 +106,7 @@ def test_all_is_measured_and_told(planted, tmp_path, monkeypatch):
     assert set(edits[HEARD]) == set(edits[RANDOM]) and "everywhere" in edits[HEARD]
     file, out = tmp_path / "sentences.txt", tmp_path / "heard.json"
     file.write_text("\n".join(["나먹거요.", "가나먹거어요.", "다라먹거."] * 4), encoding="utf-8")
-    monkeypatch.setattr(heard, "load_corrector", lambda *_: planted)
+    monkeypatch.setattr(Corrector, "load", lambda _: planted)
     done = CliRunner().invoke(main, ["heard", str(file), "--sentences", "8", "--json", str(out)])
     assert done.exit_code == 0, done.output
     assert json.loads(out.read_text("utf-8"))["fingerprint"]

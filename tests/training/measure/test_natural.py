@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import training.measure.natural
+from model import Corrector
 from tests.replacing import Replacer
 from training.__main__ import main
 from training.documents.render import content
@@ -45,9 +46,7 @@ def files(tmp_path):
 
 
 def test_the_commands_measure_list_and_keep_verdicts(files, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        training.measure.natural, "load_corrector", lambda name, least: Replacer(ANSWERS, 0.9, 0.8)
-    )
+    monkeypatch.setattr(Corrector, "load", lambda name, least: Replacer(ANSWERS, 0.9, 0.8))
     out = {name: tmp_path / name for name in ("natural.json", "unseen.json", "list.csv", "verdicts.csv")}
     kept = out["verdicts.csv"]
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from training.options import knob, options_of, part, read_options, with_options_of
+from training.__main__ import main
+from training.options import command, knob, options_of, part, read_options
 from training.run.settings import Knobs
 from training.run.stream import StreamSettings
 from training.run.train import train
@@ -41,12 +43,11 @@ def run(*arguments: str):
     """The settings a command reads from these arguments, and its output."""
     read = []
 
-    @with_options_of(Whole)
-    @click.command()
-    def command(asked):
+    @command("whole", asked=Whole)
+    def whole(asked):
         read.append(asked)
 
-    return read, CliRunner().invoke(command, arguments).output
+    return read, CliRunner().invoke(whole, arguments).output
 
 
 def test_what_is_not_given_is_the_default():
@@ -73,3 +74,12 @@ def test_the_command_has_an_option_for_each_knob_and_the_defaults_agree():
     unequal = {f.name for f in fields(Knobs) if getattr(read, f.name) != getattr(default, f.name)}
     assert unequal == {"mix"}  # on the command line in percent
     assert part(StreamSettings, default) == StreamSettings()
+
+
+@pytest.mark.parametrize("name", ["evaluate pairs.csv", "lesson", "stories", "development"])
+def test_a_missing_model_is_a_message(name, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.csv").write_text("src,tgt\n가,가\n", encoding="utf-8")
+    result = CliRunner().invoke(main, [*name.split(), "--model", "nowhere"])
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: ") and "nowhere" in result.output

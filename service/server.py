@@ -35,7 +35,6 @@ from service.languagetool import LANGUAGE, LONGEST, CheckRequest, Link, RequestE
 from service.matches import Match
 
 PATH = "/v2"
-PORT = 8081  # as LanguageTool's own server
 # Origins of programs, which no web page can have. Sandboxed frames of web pages have "null".
 PROGRAMS = ("app", "chrome-extension", "moz-extension", "safari-web-extension", "vscode-webview")
 GLANCE = 0.1  # seconds between two looks whether a client is still there

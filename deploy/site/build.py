@@ -72,13 +72,12 @@ DRAWING = (PLOT, LINES, STEPS, EXPLORE)
 OPENED_WITH = ("runtime", "known", "encode", "decode", "trees")
 PREPARED = ("known", "weights", "ngrams", "words")
 # Requests to the page's own folder, and modules that the page makes itself.
-FOLDER_POLICY = {
-    "connect-src": "'self'",
-    "manifest-src": "'self'",
-    "worker-src": "'self' blob:",
-    "img-src": "'self' data: blob:",
-}
-FILE_POLICY = {"worker-src": "blob:", "img-src": "data: blob:"}
+FOLDER_POLICY = "connect-src 'self'; manifest-src 'self'; worker-src 'self' blob:; img-src 'self' data: blob:"
+FILE_POLICY = "worker-src blob:; img-src data: blob:"
+POLICY = (
+    "default-src 'none'; script-src {hashes} blob: 'wasm-unsafe-eval'; style-src 'unsafe-inline'; "
+    "font-src data: blob:; {more}; base-uri 'none'; form-action 'none'"
+)
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], *, alone: 
     texts = [(each.kind, whole(ascii_script(each.text), "</script")) for each in scripts]
     library = zlib.decompress(parts["library"].packed).decode()
     hashes = [f"'sha256-{digest(text)}'" for text in (library, *(text for _, text in texts))]
-    policy = _policy(hashes, FILE_POLICY if alone else FOLDER_POLICY)
+    policy = POLICY.format(hashes=" ".join(hashes), more=FILE_POLICY if alone else FOLDER_POLICY)
     links = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n{"" if alone else LINKS}'
     pieces = [html(content, body(content["texts"]["ko"]), links, ENCODING if alone else "utf-8")]
     if alone:
@@ -186,19 +185,6 @@ def _shell(parts: Mapping[str, PackedPart], files: Mapping[str, str], alone: boo
         "COMPUTED_WITH": list(dict.fromkeys((*OPENED_WITH, *PREPARED))),
     }
     return f"{declared(known)}\n{bundled('shell.js')}"
-
-
-def _policy(hashes: list[str], more: Mapping[str, str]) -> str:
-    rules = {
-        "default-src": "'none'",
-        "script-src": f"{' '.join(hashes)} blob: 'wasm-unsafe-eval'",
-        "style-src": "'unsafe-inline'",
-        "font-src": "data: blob:",
-        **more,
-        "base-uri": "'none'",
-        "form-action": "'none'",
-    }
-    return "; ".join(f"{name} {value}" for name, value in rules.items())
 
 
 LINKS = '<link rel="manifest" href="manifest.webmanifest">\n<link rel="icon" href="icon.svg">\n'

@@ -224,20 +224,15 @@ def main(file: Path, out: Path, address: str, asked: BatchSettings) -> None:
         with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as progress:
             bar = progress.add_task("")
             total = do(file, job, parts, lambda done, of: progress.update(bar, completed=done, total=of))
-        others = other_columns(file, asked.column)
+        with file.open("rb") as opened:
+            columns = read_columns(opened, file.name, asked.column)
     except (OSError, TableError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
     if asked.heads:
         click.echo(write_heads(parts, total, out, job))
     else:
+        others = () if columns is None else tuple(map(columns.name, columns.others))
         click.echo(write_corrections(parts, total, out, others))
-
-
-def other_columns(file: Path, column: str | None) -> tuple[str, ...]:
-    """The names of the columns that the result keeps."""
-    with file.open("rb") as opened:
-        columns = read_columns(opened, file.name, column)
-    return () if columns is None else tuple(map(columns.name, columns.others))
 
 
 if __name__ == "__main__":

@@ -88,10 +88,8 @@ class Replica:
         async for part in request.stream():
             body += part
             if len(body) > MOST_BYTES:
-                refused = wire.write_error(
-                    EngineError(f"a question may have at most {MOST_BYTES:,} bytes, received more")
-                )
-                return Response(refused, REFUSED)
+                error = EngineError(f"a question may have at most {MOST_BYTES:,} bytes, received more")
+                return Response(wire.write_error(error), REFUSED)
         if body.startswith(wire.CLASSROOM_CALL):
             status, found = await self._together.call.remote(body)
         else:
@@ -105,16 +103,13 @@ def application(
 ) -> serve.Application:
     """The deployment for the models in ``folders``: ``least`` to ``replicas`` of them, ``cores`` each."""
     on_the_head = {"num_cpus": 0, "resources": {HEAD: 0.001}}
+    scaling = {"min_replicas": least, "max_replicas": replicas, "target_ongoing_requests": AT_ONCE}
     declare: Any = serve.deployment
     together = declare(Together).options(num_replicas=1, ray_actor_options=on_the_head).bind()
     return (
         declare(Replica)
         .options(
-            autoscaling_config={
-                "min_replicas": least,
-                "max_replicas": replicas,
-                "target_ongoing_requests": AT_ONCE,
-            },
+            autoscaling_config=scaling,
             max_ongoing_requests=MOST_QUESTIONS,
             max_queued_requests=MOST_QUESTIONS,  # beyond that the page says that the server is busy
             ray_actor_options={"num_cpus": cores},

@@ -59,10 +59,6 @@ from model.stored.folder import ModelFolderError
 THREADS = 2
 
 
-class QueueClosedError(EngineError):
-    """The model has been taken out of the memory; it has to be loaded again."""
-
-
 class QuestionQueue:
     """The queue of questions about one loaded model, the ``corrector``, and the threads that answer them.
 
@@ -90,8 +86,6 @@ class QuestionQueue:
             raise EngineError(f"a question should be one of {sorted(QUESTIONS)}, received {kind!r}")
         question = QUESTIONS[kind]
         with self._changed:
-            if self._closed:
-                raise QueueClosedError("the model has left the memory")
             alike = self._waiting[question.is_long]
             if alike >= self._limit:
                 raise EngineBusyError(f"{alike} questions are waiting, {self._limit} may wait")
@@ -112,12 +106,12 @@ class QuestionQueue:
             return False
 
     def close(self) -> None:
-        """End the threads after the questions that wait have been answered."""
+        """Have nothing prepared any more: the model leaves the memory when the last question has its answer,
+        and the threads end with it.
+        """
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        for threads in self._threads.values():
-            threads.shutdown(wait=False)
 
     def _answer(self, question: Question[Any, Any], arguments: tuple[Any, ...]) -> Any:
         with self._changed:
@@ -160,16 +154,11 @@ class ModelCache:
 
     def ask(self, key: ModelKey, kind: str, arguments: tuple[Any, ...]) -> Any:
         """The answer to one question; see ``QuestionQueue.ask`` and ``queue`` for the errors."""
-        while True:
-            queue = self.queue(key)
-            try:
-                answer = queue.ask(kind, arguments)
-            # Other models came into the memory meanwhile, and this one had to leave.
-            except QueueClosedError:
-                continue
-            if self._ahead and QUESTIONS[kind].needs and QUESTIONS[kind].needs_keras(key):
-                self._begin_warming(queue)
-            return answer
+        queue = self.queue(key)
+        answer = queue.ask(kind, arguments)
+        if self._ahead and QUESTIONS[kind].needs and QUESTIONS[kind].needs_keras(key):
+            self._begin_warming(queue)
+        return answer
 
     def queue(self, key: ModelKey) -> QuestionQueue:
         """The queue of this model; waits while the model is loaded.
@@ -308,7 +297,7 @@ def main() -> None:
         print(json.dumps(listener.address), flush=True)
     os.dup2(2, 1)  # the line was all; whatever a library prints from here on goes to standard error
     for key in orders["models"]:
-        Thread(target=_preload, args=(models, ModelKey(*key)), daemon=True).start()
+        models.prepare(ModelKey(*key))
     sys.stdin.read()
     if isinstance(listener.address, str) and os.path.exists(listener.address):
         os.unlink(listener.address)
@@ -316,11 +305,6 @@ def main() -> None:
             os.rmdir(os.path.dirname(listener.address))
     # At once: Python would wait for threads, or end them inside TensorFlow, which then aborts the process.
     os._exit(0)
-
-
-def _preload(models: ModelCache, key: ModelKey) -> None:
-    with suppress(Exception):  # raised for each question about this model
-        models.queue(key)
 
 
 def _accept(listener: Listener, secret: bytes, models: ModelCache) -> None:

@@ -247,11 +247,6 @@ class Engine:
         """
         return all(link.is_lost for link in self._links)
 
-    def forget(self) -> None:
-        """Drop all answers; the models stay."""
-        for cache in list(self._caches.values()):
-            cache.clear()
-
     def close(self) -> None:
         """End the workers and all threads. Questions under way get EngineDiedError."""
         atexit.unregister(self.close)

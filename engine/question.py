@@ -179,12 +179,6 @@ class AnswerCache:
             self._answers.move_to_end(key)
             return self._answers[key].result()
 
-    def clear(self) -> None:
-        with self._lock:
-            self._answers.clear()
-            self._sizes.clear()
-            self._used = 0
-
     def __len__(self) -> int:
         return len(self._answers)
 

@@ -142,12 +142,15 @@ def planted_circuit():
 def asked_here(corrector):
     from engine.question import AnswerCache
 
-    answers = AnswerCache(entries=64, room=64)
-    corrector.ask = lambda question, *asked: answers.get(
+    def forget():
+        corrector.answers = AnswerCache(entries=64, room=64)
+
+    forget()
+    corrector.ask = lambda question, *asked: corrector.answers.get(
         (question.name, *asked), lambda: (question(corrector, *asked), 1)
     )
-    corrector.known = lambda question, *asked: answers.known((question.name, *asked))
-    corrector.forget = answers.clear
+    corrector.known = lambda question, *asked: corrector.answers.known((question.name, *asked))
+    corrector.forget = forget
     return corrector
 
 

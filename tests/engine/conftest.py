@@ -13,5 +13,5 @@ def engine(tiny_folder):
 
 @pytest.fixture
 def model(engine, tiny_folder):
-    engine.forget()
+    engine._caches.clear()
     return engine.open(tiny_folder)

@@ -79,7 +79,7 @@ def test_the_laboratory_answers_the_question_that_was_asked(model, tiny_correcto
 def test_answers_to_the_laboratory_are_kept_and_cannot_be_changed(model):
     change = find_changes(TEXTS[0], RIGHT)[0]
     asked = (questions.Edit(TEXTS[0], RIGHT, (change.source_start, change.source_end)),)
-    model._engine.forget()
+    model._engine._caches.clear()
     assert model.known(questions.contributions, *asked) is None
     _, methods, found = model.ask(questions.contributions, *asked)
     assert (

@@ -20,7 +20,7 @@ from service.annotated import Annotated, Piece
 from service.checker import KeepingCorrector
 from service.files import WORD, reader_of
 from service.languagetool import Rule
-from service.matches import LineOf, Match, line_and_column, matches
+from service.matches import Match, matches
 
 BATCH = 20_000  # characters that a process corrects at once
 ALONE = 2 * BATCH  # up to which a second process would take longer to load than to help
@@ -28,6 +28,24 @@ ALONE = 2 * BATCH  # up to which a second process would take longer to load than
 
 class UnreadableFileError(ValueError):
     """A file that is not UTF-8, or not of the format of its ending."""
+
+
+LineOf = Callable[[int], tuple[int, int]]
+
+
+def line_and_column(starts: Sequence[int]) -> LineOf:
+    """A function from an offset to (line, column), both from 1, where lines begin at ``starts``.
+
+    Example:
+        >>> line_and_column([0, 2])(3)
+        (2, 2)
+    """
+
+    def of(offset: int) -> tuple[int, int]:
+        line = bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
+
+    return of
 
 
 @dataclass(frozen=True)
@@ -57,11 +75,12 @@ class Finding:
             *place, match.wrong, match.right, rule.id, rule.description, match.confidence, match.is_sure
         )
 
-    def placed(self, path: Path, start: tuple[int, int], end: tuple[int, int]) -> "Finding":
-        """The same in a file, from (line, column) to (line, column)."""
-        return replace(
-            self, path=path.as_posix(), line=start[0], column=start[1], end_line=end[0], end_column=end[1]
-        )
+    def placed(self, path: Path, begun: int, place: LineOf) -> "Finding":
+        """The same in a file, in whose text its document begins at ``begun``."""
+        start, end = self.start + begun, self.end + begun
+        (line, column), (end_line, end_column) = place(start), place(end)
+        found = replace(self, path=path.as_posix(), start=start, end=end)
+        return replace(found, line=line, column=column, end_line=end_line, end_column=end_column)
 
 
 @dataclass(frozen=True)
@@ -83,30 +102,22 @@ class Checking:
         Raises:
             UnreadableFileError: for the first file that cannot be read.
         """
-        files, documents = dict[Path, ReadFile](), list[tuple[int, int, Annotated]]()
+        places, documents = dict[int, LineOf](), list[tuple[int, int, Annotated]]()
         for number, path in enumerate(paths):
             try:
                 file = read(path)
                 documents += [(number, *local(each)) for each in file.documents()]
+                places[number] = file.place()
             except UnreadableFileError as error:
                 if unreadable is None:
                     raise
                 unreadable(path, error)
-            else:
-                files[path] = file
         batches = list(_batches(documents))
         found: list[list[Finding]] = [[] for _ in paths]
         for batch, answers in zip(batches, self._answers(batches), strict=True):
-            for (number, offset, _), answer in zip(batch, answers, strict=True):
-                found[number] += [
-                    replace(each, start=each.start + offset, end=each.end + offset) for each in answer
-                ]
-        for path, mine in zip(paths, found, strict=True):
-            if path not in files:
-                yield []
-                continue
-            place = files[path].place()
-            yield [each.placed(path, place(each.start), place(each.end)) for each in mine]
+            for (number, begun, _), answer in zip(batch, answers, strict=True):
+                found[number] += [each.placed(paths[number], begun, places[number]) for each in answer]
+        yield from found
 
     def _answers(self, batches: list["_Batch"]) -> Iterator[list[list[Finding]]]:
         texts = [[document for _, _, document in batch] for batch in batches]
@@ -162,7 +173,7 @@ class TextFile:
             raise UnreadableFileError(f"{self._path} is no {self._path.suffix} file: {error}") from error
 
     def place(self) -> LineOf:
-        return line_and_column(self.text)
+        return line_and_column([0, *(match.end() for match in re.finditer("\n", self.text))])
 
     def corrected(self, found: Iterable[Finding]) -> bytes:
         return _replaced(self.text, found).encode()
@@ -191,11 +202,7 @@ class OfficeFile:
                 yield Annotated.of(self.text, pieces)
 
     def place(self) -> LineOf:
-        def of(offset: int) -> tuple[int, int]:
-            number = bisect_right(self._starts, offset)
-            return number, offset - self._starts[number - 1] + 1
-
-        return of
+        return line_and_column(self._starts)
 
     def corrected(self, found: Iterable[Finding]) -> bytes:
         place, texts = self.place(), dict[int, list[Finding]]()

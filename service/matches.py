@@ -6,7 +6,7 @@ words. So the changes of a word are one match, with offsets in characters and in
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -165,22 +165,3 @@ class _Placed:
         first, last = (place + bisect_left(self._astral, place) for place in (start, end))
         wrong = self._document.document[start:end]
         return Match(start, end, first, last - first, wrong, right, tuple(group), sentence, offered)
-
-
-LineOf = Callable[[int], tuple[int, int]]
-
-
-def line_and_column(document: str) -> LineOf:
-    """A function from an offset to (line, column), both from 1. Lines end at "\\n".
-
-    Example:
-        >>> line_and_column("가\\n나다")(3)
-        (2, 2)
-    """
-    ends = [place for place, character in enumerate(document) if character == "\n"]
-
-    def of(offset: int) -> tuple[int, int]:
-        line = bisect_left(ends, offset)
-        return line + 1, offset - (ends[line - 1] if line else -1)
-
-    return of

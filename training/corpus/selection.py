@@ -4,7 +4,7 @@
   allows it.
 * ``copies`` decides how often a sentence is read, by its source: sources that the corpus has too much of are
   read less often.
-* ``find_spacing_faults`` finds sentences in which a space is certainly missing or too many, by their
+* ``spacing_faults`` finds sentences in which a space is certainly missing or too many, by their
   morphemes (Kiwi; Lee 2024).
 * ``choose_characters`` chooses the characters that the network can produce.
 
@@ -25,11 +25,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import methodcaller
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
-from model.correction.morphemes import load_kiwi
 from model.stored.folder import write_atomically
 from model.text import hangul
 from training.corpus.corpus import CorpusError, Pair, Sentence
@@ -144,6 +143,8 @@ _LAST_WORD = re.compile("[가-힣]*$")
 
 
 class Morpheme(NamedTuple):
+    """A morpheme of a text; Kiwi's tokens have the same fields."""
+
     form: str
     tag: str
     start: int
@@ -231,22 +232,6 @@ def _is_place(text: str, noun: Morpheme, place: Morpheme) -> bool:
     if noun.form in _ONE_WORD or (place.form == "안" and noun.form in _PLANNED):
         return False
     return bool(_AFTER_PLACE[place.form].match(text, place.end))
-
-
-def find_spacing_faults(texts: Iterable[str]) -> Iterator[list[SpacingFault]]:
-    """The faults of each text, analysed in batches by all of Kiwi's threads."""
-    texts = list(texts)
-    for text, tokens in zip(texts, load_kiwi().tokenize(texts), strict=True):
-        yield [*spacing_faults(text, morphemes_of(tokens))]
-
-
-def morphemes_of(tokens: Iterable[Any]) -> list[Morpheme]:
-    """Kiwi's morphemes of one text, as ``spacing_faults`` needs it.
-
-    >>> morphemes_of([])
-    []
-    """
-    return [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens]
 
 
 ASCII = tuple(map(chr, range(0x20, 0x7F)))

@@ -34,7 +34,7 @@ from training.corpus.corpus import Corpus, open_corpus, read_sentences
 from training.documents.render import content
 from training.documents.tables import Sources
 from training.measure.evaluate import evaluate_with_progress, sample_pairs
-from training.measure.metrics import edits, thresholds_as_json
+from training.measure.metrics import edits
 from training.measure.report import write_json
 from training.noise.drill import Drill, SpaceDrill
 from training.noise.pairs import NoisyPair, make_pair
@@ -400,8 +400,5 @@ def _gains(corrector: Corrector, confidence: Confidence, tested: list[NoisyPair]
         corrector.confidence = judge
         report = evaluate_with_progress(corrector, tested, 64)
         error = report.reliability["expected_calibration_error"]
-        gains[name] = {
-            "expected_calibration_error": error,
-            "thresholds": thresholds_as_json(report.thresholds),
-        }
+        gains[name] = {"expected_calibration_error": error, "thresholds": report.thresholds}
     return gains

@@ -296,26 +296,16 @@ def sort_into_bins(judged: Iterable[tuple[float, bool]], edges: Sequence[float] 
     return {"changes": count, "expected_calibration_error": error, "bins": bins}
 
 
-def threshold_table(
-    outcomes: Sequence[Outcome], thresholds: Iterable[float] = THRESHOLDS
-) -> dict[float, Scores]:
-    """The scores of the same decoding at each minimum confidence, in the order given."""
-    return {
-        minimum: score((each.pair.wrong, each.at(minimum).text, each.pair.right) for each in outcomes)
-        for minimum in thresholds
-    }
+def threshold_table(outcomes: Sequence[Outcome]) -> list[Scores]:
+    """The scores of the same decoding at each of THRESHOLDS, its ``minimum_confidence``."""
+    return [
+        {"minimum_confidence": minimum}
+        | score((each.pair.wrong, each.at(minimum).text, each.pair.right) for each in outcomes)
+        for minimum in THRESHOLDS
+    ]
 
 
-def thresholds_as_json(table: dict[float, Scores]) -> list[dict[str, Any]]:
-    """The scores at each minimum confidence, as ``evaluation.json`` has them.
-
-    >>> thresholds_as_json({0.5: score([("가", "가", "가")])})[0]["minimum_confidence"]
-    0.5
-    """
-    return [{"minimum_confidence": at, **scores} for at, scores in table.items()]
-
-
-def best_threshold(table: dict[float, Scores]) -> float:
+def best_threshold(table: Sequence[Scores]) -> float:
     """The threshold with the highest F0.5 to three digits; of several, the one in their middle.
 
     The fourth digit is chance, even over thousands of sentences, and on a few sentences many thresholds do
@@ -325,7 +315,7 @@ def best_threshold(table: dict[float, Scores]) -> float:
     """
     if not table:
         raise ValueError("there is no threshold to choose from: the table is empty")
-    ranks = {at: -1.0 if scores["f0.5"] is None else scores["f0.5"] for at, scores in table.items()}
+    ranks = {row["minimum_confidence"]: -1.0 if row["f0.5"] is None else row["f0.5"] for row in table}
     highest = round(max(ranks.values()), 3)
     best = sorted(minimum for minimum, rank in ranks.items() if round(rank, 3) == highest)
     middle = best[(len(best) - 1) // 2 : len(best) // 2 + 1]

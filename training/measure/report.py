@@ -21,7 +21,7 @@ from model.stored.folder import DEFAULT_MODEL
 from training.documents.render import content, head, row
 from training.documents.tables import Sources, percent
 from training.measure import metrics
-from training.measure.metrics import Outcome, Scores, edits, thresholds_as_json
+from training.measure.metrics import Outcome, Scores, edits
 from training.options import knob
 
 CAUSES = ("right", "unsure", "wrong_made", "wrong_proposed", "unseen")
@@ -75,7 +75,7 @@ class Report:
         return metrics.reliability(self.outcomes)
 
     @cached_property
-    def thresholds(self) -> dict[float, Scores]:
+    def thresholds(self) -> list[Scores]:
         """The total at each minimum confidence, from the same decoding."""
         return metrics.threshold_table(self.outcomes)
 
@@ -88,7 +88,7 @@ class Report:
             "rules": self.rules,
             "causes": count_causes(self.outcomes),
             "reliability": self.reliability,
-            "thresholds": thresholds_as_json(self.thresholds),
+            "thresholds": self.thresholds,
             "best_minimum_confidence": metrics.best_threshold(self.thresholds),
         }
 

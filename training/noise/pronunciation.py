@@ -8,9 +8,7 @@ training.
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import NamedTuple
 
 from model.text.hangul import (
@@ -24,7 +22,7 @@ from model.text.hangul import (
     is_syllable,
 )
 from training.noise import read_toml
-from training.noise.draft import Draft
+from training.noise.draft import Draft, ErrorRule
 
 FAMILY = "pronunciation"
 _FILE = read_toml("pronunciation")
@@ -186,18 +184,6 @@ def _write(draft: Draft, rule: str, left: int, right: int, hit: Hit) -> None:
 Act = Callable[[str, Draft, random.Random, float], None]  # rule's name, draft, chance, rate
 
 
-@dataclass(frozen=True)
-class SoundRule:
-    """One pronunciation rule; called on a draft, it fires at each of its places with probability ``rate``."""
-
-    name: str
-    weight: float  # 1: 표준 발음법 prescribes it; below 1: it only permits it, or it is casual speech
-    act: Act
-
-    def __call__(self, draft: Draft, rng: random.Random, rate: float) -> None:
-        self.act(self.name, draft, rng, rate)
-
-
 _WORDS_IN_UI = frozenset(_LISTS["ui_words"].split())
 _TENSE = dict(zip("ㄱㄷㅂㅅㅈ", "ㄲㄸㅃㅆㅉ", strict=True))
 # Syllables that may carry -(으)ㄹ; 를 is a particle.
@@ -257,8 +243,8 @@ _IN_CODE: dict[str, Act] = {
 }
 
 
-def _rules() -> Iterator[SoundRule]:
-    """The rules of ``pronunciation.toml``, in its order."""
+def _rules() -> Iterator[tuple[str, ErrorRule]]:
+    """The rules of ``pronunciation.toml`` with their names, in its order."""
     first_of: dict[str, Table] = {}
     for name, fields in _FILE["rules"].items():
         if name in _IN_CODE:
@@ -269,24 +255,16 @@ def _rules() -> Iterator[SoundRule]:
             first, *more = fields.get("letters", [""])
             table = first_of[fields["as"]] if "as" in fields else letter_table(first, fields.get("words", ""))
             first_of[name] = table
-            across = fields.get("across_space", False)
-            act = (
-                partial(_across_space, table)
-                if across
-                else partial(_inside, [table, *map(letter_table, more)])
-            )
-        yield SoundRule(name, fields["weight"], act)
+            tables = [table, *map(letter_table, more)]
+            is_across = fields.get("across_space", False)
+            act = partial(_across_space, table) if is_across else partial(_inside, tables)
+        yield name, partial(act, name)
 
 
-PRONUNCIATION_RULES: Mapping[str, SoundRule] = MappingProxyType({rule.name: rule for rule in _rules()})
-WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {name: rule.weight for name, rule in PRONUNCIATION_RULES.items()}
-)
-
-# Nothing that the norm merely permits, and nothing casual.
-PRESCRIBED: Mapping[str, float] = MappingProxyType(
-    {name: weight for name, weight in WEIGHTS.items() if weight == 1.0}
-)
+PRONUNCIATION_RULES = dict(_rules())
+# 1: 표준 발음법 prescribes it; below 1: it only permits it, or it is casual speech.
+WEIGHTS: dict[str, float] = {name: fields["weight"] for name, fields in _FILE["rules"].items()}
+PRESCRIBED = {name: weight for name, weight in WEIGHTS.items() if weight == 1.0}
 
 
 def as_heard(text: str) -> list[str]:

@@ -22,9 +22,9 @@ import click
 from model.correction.morphemes import MorphemeTable, join, join_key, load_kiwi, usual_cuts, words_of
 from model.stored.folder import write_atomically
 from training.corpus.corpus import CHECKED, Pair, Sentence, read_corpus
-from training.corpus.selection import morphemes_of, spacing_faults
+from training.corpus.selection import spacing_faults
 from training.noise import everyday
-from training.options import command
+from training.options import UnusableError, command
 from training.run.stream import StreamSettings
 
 CORPUS_FILE, PAIRS_FILE, DEV_FILE, TABLE_FILE = (
@@ -74,7 +74,7 @@ def _analyse(texts: list[str]) -> Analysed:
     for text in texts:
         tokens = load_kiwi().tokenize(text)
         cuts.update(words_of(text, [(token.tag, token.start, token.end) for token in tokens]))
-        misspaced.append(any(spacing_faults(text, morphemes_of(tokens))))
+        misspaced.append(any(spacing_faults(text, tokens)))
     return Analysed(cuts, misspaced)
 
 
@@ -131,13 +131,6 @@ def pack_command(out: Path, corpus: tuple[str, ...], dev: str | None, workers: i
 RECIPE = Path(__file__).with_name("recipe.toml")
 
 
-class RecipeError(ValueError):
-    """A recipe that cannot be used; the message says why."""
-
-    def __init__(self, error: Exception):
-        super().__init__(f"a recipe has data, stages, and their names and steps; missing or odd: {error}")
-
-
 def stage_arguments(
     recipe: dict[str, Any],
     folder: Path,
@@ -155,27 +148,23 @@ def stage_arguments(
         changed: Options in place of those of each stage; an empty value leaves the option out.
 
     Raises:
-        RecipeError: for another file.
+        KeyError, TypeError, AttributeError: for another file.
     """
-    try:
-        data, stages = recipe["data"], recipe["stage"]
-        files = [f"--corpus={folder / name}" for name in data["corpus"]]
-        files += [f"--weight={name}={weight}" for name, weight in recipe.get("weights", {}).items()]
-        files += [f"--dev={folder / data['dev']}"]
-        arguments: list[list[str]] = []
-        before: Path | None = None
-        for stage in stages:
-            options = {**recipe.get("all", {}), **stage}
-            own = out / options.pop("name")
-            if before:
-                options = {"init": before, **options}
-            given = [
-                f"--{name}={value}" for name, value in (options | dict(changed or {})).items() if value != ""
-            ]
-            arguments.append(["train", *files, f"--out={own}", f"--workers={workers}", *given])
-            before = own
-    except (KeyError, TypeError, AttributeError) as error:
-        raise RecipeError(error) from error
+    data = recipe["data"]
+    files = [f"--corpus={folder / name}" for name in data["corpus"]]
+    files += [f"--weight={name}={weight}" for name, weight in recipe.get("weights", {}).items()]
+    files += [f"--dev={folder / data['dev']}"]
+    arguments: list[list[str]] = []
+    before: Path | None = None
+    for stage in recipe["stage"]:
+        options = {**recipe.get("all", {}), **stage}
+        own = out / options.pop("name")
+        if before:
+            options = {"init": before, **options}
+        options |= changed or {}
+        given = [f"--{name}={value}" for name, value in options.items() if value != ""]
+        arguments.append(["train", *files, f"--out={own}", f"--workers={workers}", *given])
+        before = own
     return arguments
 
 
@@ -192,28 +181,18 @@ def with_packed(recipe: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {**recipe, "data": {"corpus": corpus, "dev": DEV_FILE}, "all": {**recipe.get("all", {}), **table}}
 
 
-def only_stages(recipe: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """The recipe with these stages alone, or with all for none. Raises RecipeError for another name.
+def chosen_stages(recipe: dict[str, Any], names: Collection[str], share: float) -> dict[str, Any]:
+    """The recipe with these stages alone, or all for none, and that share of the steps of each, 1 at least.
 
-    >>> only_stages({"stage": [{"name": "begin"}, {"name": "cool"}]}, ["cool"])
-    {'stage': [{'name': 'cool'}]}
+    Raises KeyError for another name, KeyError and TypeError for another file.
+
+    >>> chosen_stages({"stage": [{"name": "begin", "steps": 9}, {"name": "cool", "steps": 4}]}, ["cool"], 0.5)
+    {'stage': [{'name': 'cool', 'steps': 2}]}
     """
-    stages = {stage["name"]: stage for stage in recipe["stage"]} if names else {}
-    if unknown := set(names) - stages.keys():
-        raise RecipeError(KeyError(*sorted(unknown)))
-    return {**recipe, "stage": [stages[name] for name in stages if name in names]} if names else recipe
-
-
-def shortened(recipe: dict[str, Any], share: float) -> dict[str, Any]:
-    """The same recipe with that share of the steps of every stage, one at least.
-
-    Raises RecipeError for another file.
-    """
-    try:
-        stages = [{**stage, "steps": max(1, round(stage["steps"] * share))} for stage in recipe["stage"]]
-    except (KeyError, TypeError) as error:
-        raise RecipeError(error) from error
-    return {**recipe, "stage": stages}
+    if unknown := set(names) - ({stage["name"] for stage in recipe["stage"]} if names else set()):
+        raise KeyError(*sorted(unknown))
+    stages = [stage for stage in recipe["stage"] if not names or stage["name"] in names]
+    return {**recipe, "stage": [{**each, "steps": max(1, round(each["steps"] * share))} for each in stages]}
 
 
 @command("recipe")
@@ -241,10 +220,13 @@ def recipe_command(folder: Path, out: Path, path: Path, **options: Any) -> None:
     changed = dict(each.partition("=")[::2] for each in options["settings"])
     try:
         recipe = with_packed(tomllib.loads(path.read_text("utf-8")), folder)
-        recipe = shortened(only_stages(recipe, options["only"]), options["share"])
+        recipe = chosen_stages(recipe, options["only"], options["share"])
         stages = stage_arguments(recipe, folder, out, options["workers"], changed)
-    except (tomllib.TOMLDecodeError, RecipeError) as error:
-        raise click.ClickException(f"{path}: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UnusableError(f"{path}: {error}") from error
+    except (KeyError, TypeError, AttributeError) as error:
+        told = "a recipe has data, stages, and their names and steps; missing or odd"
+        raise UnusableError(f"{path}: {told}: {error}") from error
     for arguments in stages:
         click.echo(f"python -m training {shlex.join(arguments)}")
         if options["show"]:

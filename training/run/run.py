@@ -141,7 +141,6 @@ def _make_steps(network: Any, precision: str, mean_loss: float | None) -> Steps:
 
 
 Batches = Iterable[tuple[Batch, Position]]
-Show = Callable[[RunState, float | None], None]  # progress, mean loss
 
 
 class Begun(NamedTuple):
@@ -241,10 +240,10 @@ class Run:
         row = (now.step, now.mean_loss, rate, *dev, now.pairs, now.seconds)
         self.record.add(**dict(zip(COLUMNS, row, strict=True)))
 
-    def train(self, batches: Batches, show: Show, seconds: float | None = None) -> None:
+    def train(self, batches: Batches, show: Callable[[RunState], None], seconds: float | None = None) -> None:
         """Run until the schedule's last step or for so many ``seconds``.
 
-        ``show(progress, mean loss)`` is called now and then.
+        ``show(progress)`` is called now and then.
 
         With ``snapshot_drop`` the weights are kept beside the model at the start, at the end, and whenever
         the mean loss has fallen by that share since they were last kept. With ``snapshot_every`` they are
@@ -264,7 +263,7 @@ class Run:
             self.save()
         self.steps.close()
 
-    def _train(self, batches: Batches, show: Show, clock: Clock) -> None:
+    def _train(self, batches: Batches, show: Callable[[RunState], None], clock: Clock) -> None:
         before, shown, knobs = time.perf_counter(), 0.0, self.knobs
         for batch, position in batches:
             rate = self.schedule(clock.step_of_schedule(self.progress.step + 1))
@@ -284,7 +283,7 @@ class Run:
                 self.save()
             if last or now - shown >= SHOWN_SECONDS:
                 shown = now
-                show(self.settle(), self.progress.mean_loss)
+                show(self.settle())
             if last:
                 return
 
@@ -323,14 +322,14 @@ class ProgressLine:
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
-    def show(self, progress: RunState, mean_loss: float | None) -> None:
-        """Take the state after a step: ``training.run.run.RunState`` and the running mean loss."""
+    def show(self, progress: RunState) -> None:
+        """Take the state after a step."""
         now = time.monotonic()
         if self.first_pairs is None:
             self.first_pairs, self.started = progress.pairs, now
         elapsed = max(now - self.started, 1e-6)
         speed = (progress.pairs - self.first_pairs) / elapsed
-        text = f"loss {mean_loss:.3f} · {speed:,.0f} pairs/s"
+        text = f"loss {progress.mean_loss:.3f} · {speed:,.0f} pairs/s"
         self.bar.update(self.task, completed=progress.step, description=text)
         if not self.console.is_terminal and (
             now - self.printed >= PRINT_SECONDS or progress.step == self.total

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from model.correction.morphemes import load_kiwi
 from tests.examples import examples
 from training.corpus.faults import find_fault
-from training.corpus.selection import find_spacing_faults
+from training.corpus.selection import spacing_faults
 
 EXAMPLES = list(examples(Path(__file__).with_name("faults.txt")))
 OF_SPACES = [(text, right) for told_by, text, right in EXAMPLES if told_by == "spaces"]
@@ -20,14 +21,8 @@ def test_a_fault_is_seen_by_its_letters_and_its_right_spelling_is_none(text, rig
 
 @pytest.mark.parametrize(("text", "right"), OF_SPACES)
 def test_a_misplaced_space_is_found_and_the_right_sentence_left_alone(text, right):
-    joints, none = find_spacing_faults([text, right])
+    joints, none = ([*spacing_faults(each, load_kiwi().tokenize(each))] for each in (text, right))
     assert none == [] and bool(joints) == (text != right)
     for joint in joints:
         place, missing = joint.position, len(right) > len(text)
         assert right == (f"{text[:place]} {text[place:]}" if missing else text[: place - 1] + text[place:])
-
-
-def test_texts_are_answered_in_order():
-    texts, rights = zip(*OF_SPACES, strict=True)
-    found = [bool(joints) for joints in find_spacing_faults(["", "API", *texts])]
-    assert found == [False, False, *(text != right for text, right in zip(texts, rights, strict=True))]

@@ -152,7 +152,7 @@ def test_what_is_no_probability_is_refused(confidence):
 
 
 def test_thresholds_score_the_same_decoding():
-    table = threshold_table(OUTCOMES)
+    table = {row.pop("minimum_confidence"): row for row in threshold_table(OUTCOMES)}
     assert list(table) == list(THRESHOLDS)
     assert counts_of(table[0.0]) == EditCounts(tp=2, fp=2, fn=1)
     assert counts_of(table[0.4]) == EditCounts(tp=2, fp=2, fn=1)  # a change as sure as the minimum is made
@@ -164,10 +164,10 @@ def test_thresholds_score_the_same_decoding():
 
 
 def test_the_best_threshold_does_not_hang_on_chance():
-    table = threshold_table(OUTCOMES)
     counts = {0.5: (700, 100, 300), 0.6: (7000, 1000, 3001), 0.7: (7000, 1001, 3000), 0.8: (600, 100, 400)}
-    for minimum, found in counts.items():
-        table[minimum] = {"f0.5": EditCounts(*found).f()}
-    assert best_threshold({minimum: table[minimum] for minimum in counts}) == 0.6
+    table = [
+        {"minimum_confidence": minimum, "f0.5": EditCounts(*found).f()} for minimum, found in counts.items()
+    ]
+    assert best_threshold(table) == 0.6
     # Of two that do about the same it is the better one, the lower here.
-    assert best_threshold({minimum: table[minimum] for minimum in (0.5, 0.6)}) == 0.5
+    assert best_threshold(table[:2]) == 0.5

@@ -88,7 +88,7 @@ class Engine:
         self.classrooms: AnyClassrooms = Classrooms() if shared_classrooms is None else shared_classrooms
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
-        self._ahead = Lock()  # held while a question runs ahead
+        self.ahead = Lock()  # held while a text is corrected in advance
         # Entered around each wait for an answer.
         self.while_waiting: Callable[[], AbstractContextManager[Any]] = nullcontext
         atexit.register(self.close)
@@ -191,26 +191,6 @@ class Engine:
             message = Message(key, question.name, asked)
             patience = self._patience * (LONG_PATIENCE if question.is_long else 1)
             return self._cache(question).get((key, asked), lambda: self._ask(message, links, patience))
-
-    def ask_ahead(
-        self, key: ModelKey, question: Question[P, R], *arguments: P.args, **named: P.kwargs
-    ) -> None:
-        """Start to ask a question that may come soon, and return at once.
-
-        Does nothing while another such question is under way. Errors are ignored here; the same question
-        raises them later.
-        """
-        if not self._ahead.acquire(blocking=False):
-            return
-
-        def ask() -> None:
-            try:
-                with suppress(Exception):
-                    self.ask(key, question, *arguments, **named)
-            finally:
-                self._ahead.release()
-
-        Thread(target=ask, daemon=True).start()
 
     def known(
         self, key: ModelKey, question: Question[P, R], *arguments: P.args, **named: P.kwargs
@@ -336,8 +316,23 @@ class EngineCorrector:
         return unpack(self.ask(correct, *_asked(text, words)), self.trace)
 
     def correct_ahead(self, text: str, words: tuple[str, ...] = ()) -> None:
-        """Have ``text`` corrected in advance; see ``Engine.ask_ahead``."""
-        self._engine.ask_ahead(self.key, correct, *_asked(text, words))
+        """Start to correct a text that may come soon, and return at once.
+
+        Does nothing while another one is under way. Errors are ignored here; the same question raises them
+        later.
+        """
+        ahead = self._engine.ahead
+        if not ahead.acquire(blocking=False):
+            return
+
+        def ask() -> None:
+            try:
+                with suppress(Exception):
+                    self.ask(correct, *_asked(text, words))
+            finally:
+                ahead.release()
+
+        Thread(target=ask, daemon=True).start()
 
     def trace(self, source: str, target: str) -> AttentionTrace:
         """The pass that turns one sentence into ``target``.

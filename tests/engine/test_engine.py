@@ -109,10 +109,10 @@ def test_what_was_asked_ahead_is_not_asked_again_and_one_at_a_time_is(model, mon
     may_answer.set()
     assert model.correct(TEXTS[0]).text == model.correct(TEXTS[0]).text
     assert asked == [(TEXTS[0],)]
-    with engine._ahead:  # the first is over
+    with engine.ahead:  # the first is over
         pass
     model.correct_ahead("가나")
-    with engine._ahead:
+    with engine.ahead:
         pass
     assert model.known(questions.correct, "가나") is not None
 
@@ -125,10 +125,12 @@ def test_a_persons_words_reach_the_model(model):
 
 
 def test_what_goes_wrong_with_a_question_asked_ahead_is_told_to_whoever_asks_it_and_waits(model):
-    engine = model._engine
-    engine.ask_ahead(model.key, ORACLE)
-    with engine._ahead:
+    asked = TEXTS[0], ("가" * 65,)
+    model.correct_ahead(*asked)
+    with model._engine.ahead:
         pass
+    with pytest.raises(ValueError, match="own words should be"):
+        model.correct(*asked)
     with pytest.raises(EngineError, match="'oracle'"):
         model.ask(ORACLE)
 

@@ -81,14 +81,9 @@ class Tour {
     };
     this.target()?.scrollIntoView({ block: "nearest" });
     this.place();
-    this.room ??= window.innerHeight - this.panel.getBoundingClientRect().top;
-    this.cover(this.room);
   }
 
-  /**
-   * Pictures leave this many pixels free at the window's lower edge. The number stays the same during the
-   * tour and after it, so nothing jumps.
-   */
+  /** Pictures leave this many pixels free at the window's lower edge. */
   cover(pixels) {
     const page = document.documentElement.style;
     if (page.getPropertyValue("--covered") === `${pixels}px`) return;
@@ -138,6 +133,13 @@ class Tour {
     const target = this.target();
     this.frame.hidden = !target;
     this.panel.classList.remove("above");
+    // In a window of one size the room stays the same during the tour and after it, so nothing jumps.
+    const size = `${window.innerWidth} ${window.innerHeight}`;
+    if (size !== this.size) {
+      this.size = size;
+      this.room = window.innerHeight - this.panel.getBoundingClientRect().top;
+    }
+    this.cover(this.room);
     if (!target) return;
     const { left, top, width, height } = target.getBoundingClientRect();
     const place = [top - MARGIN, left - MARGIN, width + 2 * MARGIN, height + 2 * MARGIN];

@@ -124,6 +124,7 @@ def test_the_corrected_text_and_the_link_are_copied_and_it_stands_as_a_code_for_
     )
     page.locator(".st-key-correction .copy").click()
     wait_until(page, lambda: page.evaluate("window.copied"), ["먹어요"])
+    assert box(page, ".correction .told").bottom <= box(page, ".correction .corrected").top
     page.locator(".st-key-taking button").first.click()
     page.locator(".st-key-copy_link button").click()
     _, link = wait_for(page, lambda: page.evaluate("window.copied"), lambda copied: len(copied) == 2)

@@ -11,7 +11,8 @@ function fittedTiles(figure, width, room) {
   const margin = marginsOfTiles(layout);
   const { t, b, l, r } = margin;
   const whole = (width - l - r) * layout.meta.ratio + t + b; // at which the picture is as wide as its room
-  const height = Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole));
+  const isScrolledTo = window.innerWidth < PHONE || !namesFit(layout, width - l - r, room - t - b);
+  const height = Math.max(LEAST_BOX, Math.min(isScrolledTo ? whole : room, whole));
   const inside = [width - l - r, height - t - b];
   const placed = { ...numbersApart(unnamed(layout), ...inside), ...namesBetweenFrames(layout, ...inside), margin };
   return resized({ ...figure, layout: { ...layout, ...placed } }, width, height);
@@ -31,12 +32,22 @@ function marginsOfTiles({ margin, xaxis }) {
   return { ...margin, t: xaxis.showticklabels === false ? EDGE : names, r: EDGE, b: EDGE };
 }
 
+const leastName = () => (inLecture() ? LEAST_SHARE * window.innerWidth : 9);
+
+/** Pixels between two frames, where names stand. */
+const betweenFrames = ({ meta, ...axes }, ...size) => meta.gap * pixelsOfCell(axes, ...size) - FRAME_LINE;
+
+/** Whether tiles in this room have names between frames that can be read, or none. */
+function namesFit(layout, ...size) {
+  return !layout.annotations?.length || !layout.meta.gap || betweenFrames(layout, ...size) >= leastName();
+}
+
 /** Names above tiles, no higher than the gap between two frames. */
-function namesBetweenFrames({ annotations, meta, xaxis, yaxis }, width, height) {
+function namesBetweenFrames(layout, ...size) {
+  const { annotations, meta } = layout;
   if (!annotations?.length || !meta.gap) return {};
-  const between = meta.gap * pixelsOfCell({ xaxis, yaxis }, width, height) - FRAME_LINE;
-  const least = inLecture() ? LEAST_SHARE * window.innerWidth : 9;
-  const lower = (font) => ({ ...font, size: Math.min(font.size, Math.max(least, between)) });
+  const high = Math.max(leastName(), betweenFrames(layout, ...size));
+  const lower = (font) => ({ ...font, size: Math.min(font.size, high) });
   return { annotations: annotations.map((name) => ({ ...name, font: lower(name.font) })) };
 }
 

@@ -20,34 +20,28 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.sentences import right_sentence
+from benchmarks.sentences import pair_of
 from benchmarks.server import BarePage, bare_page
 from deploy.site import build
 from tests.browser.chromium import find_chromium, launched
 from tests.browser.site_pages import is_open, static_host
-from training.noise.pairs import make_pair
 
 PAUSE = 200  # milliseconds without a key after which the page looks at the text (ui/components/live_text.js)
-AWAY = (
-    5  # seconds between two visits: a page that was left frees its memory, which is not the next visit's work
-)
+AWAY = 5  # seconds between two visits: a page that was left frees its memory, no work of the next visit
 TOKENS = 40
 Row = tuple[str, str]  # the name of a measure, and its value
 # Types a text at once; the milliseconds until its correction is drawn, and until all pictures are.
-TYPE = (
-    """async (text) => {
+TYPE = """async (text) => {
   const area = document.getElementById("live").shadowRoot.querySelector("textarea");
-  const until = async (holds) => {"""
-    """ while (!holds()) await new Promise((done) => setTimeout(done, 1)); return performance.now(); };
-  const drawn = () => [...document.querySelectorAll(".explore .plot")].every("""
-    """(root) => root.closest("[hidden]") || root.dataset.drawn === String(root.plot.turn));
-  area.value = text;
-  area.dispatchEvent(new Event("input"));
+  const until = async (holds) => { while (!holds()) await new Promise((done) => setTimeout(done, 1)); };
+  const isDrawn = (root) => root.closest("[hidden]") || root.dataset.drawn === String(root.plot.turn);
+  Object.assign(area, { value: text }).dispatchEvent(new Event("input"));
   const start = performance.now();
-  const shown = await until(() => document.documentElement.dataset.shown === text);
-  return [shown - start, (await until(drawn)) - start];
+  await until(() => document.documentElement.dataset.shown === text);
+  const shown = performance.now();
+  await until(() => [...document.querySelectorAll(".explore .plot")].every(isDrawn));
+  return [shown - start, performance.now() - start];
 }"""
-)
 
 # Types a text, or nothing, and waits until it, or the stored example, is drawn with its heatmap.
 SHOWS = """async (text) => {
@@ -62,14 +56,9 @@ SHOWS = """async (text) => {
 
 
 def sentences(count: int, seed: int) -> list[str]:
-    """Texts of about TOKENS characters with errors."""
+    """Texts of TOKENS tokens with errors."""
     rng = random.Random(seed)
-    found: list[str] = []
-    while len(found) < count:
-        text = make_pair(right_sentence(rng, TOKENS - 6), rng).wrong
-        if abs(len(text) - TOKENS) <= 4:
-            found.append(text)
-    return found
+    return [pair_of(rng, TOKENS).wrong for _ in range(count)]
 
 
 def first_answers(page: BarePage | Page, address: str) -> tuple[float, float]:
@@ -184,13 +173,8 @@ def megabytes(browser: Browser, address: str, keys: int) -> list[Row]:
     tidied(page)
     after = private_megabytes(page)
     page.context.close()
-    return [
-        ("memory that page and worker hold, MB", f"{held:.0f}"),
-        (
-            "private memory of the process; without garbage and kept pictures, MB",
-            f"{before:.0f}; {after:.0f}",
-        ),
-    ]
+    private = "private memory of the process; without garbage and kept pictures, MB"
+    return [("memory that page and worker hold, MB", f"{held:.0f}"), (private, f"{before:.0f}; {after:.0f}")]
 
 
 @click.command()

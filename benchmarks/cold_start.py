@@ -24,30 +24,18 @@ from benchmarks.server import BarePage, bare_page, running_app
 
 TYPED = "오늘은 날씨가 조아서 가치 산책을 했따."
 KEPT = "오늘은 날씨가"  # of it, by the correction
-DRAWN = (
-    """before => {
-  const app = document.querySelector('[data-testid="stApp"]');
-  const told = (document.querySelector(".st-key-told") ?? document.querySelector("h1"))?.innerText;
-  const drawn = [...document.querySelectorAll(".plot")].every("""
-    """root => root.dataset.drawn === String(root.plot?.turn));
-  if (before === null) return location.pathname + told;
-  return app.dataset.testScriptState === "notRunning" && drawn && location.pathname + told !== before
-    && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"],"""
-    """ [data-testid="stProgress"]');
-}"""
-)
-PICTURES = 3  # of the first experiment: all heads, the effect of each, and that against its attention
 # Components draw in shadow trees, into which a selector does not look.
-PAGE = (
-    """
+PAGE = """
 window.find = (selector, tree = document) => tree.querySelector(selector)
-  ?? [...tree.querySelectorAll("*")].reduce((found, { shadowRoot }) =>"""
-    """ found ?? (shadowRoot && find(selector, shadowRoot)), null);
+  ?? [...tree.querySelectorAll("*")].reduce(
+    (found, { shadowRoot }) => found ?? (shadowRoot && find(selector, shadowRoot)), null);
 window.until = async (holds) => { while (!holds()) await new Promise((done) => setTimeout(done, 5)); };
-window.tokens = () => document.querySelector(".st-key-heatmap .js-plotly-plot")"""
-    """?._fullData?.[0]?.z?.[0]?.length;
+window.heatmap = () => document.querySelector(".st-key-heatmap .js-plotly-plot");
+window.rests = () => document.querySelector('[data-testid="stApp"]').dataset.testScriptState === "notRunning"
+  && !["stSkeleton", "stSpinner", "stProgress"].some((id) => document.querySelector(`[data-testid="${id}"]`));
+window.drawn = () => [...document.querySelectorAll(".plot")].filter(
+  ({ dataset, plot }) => dataset.drawn === String(plot?.turn));
 """
-)
 TYPE = (
     """Object.assign(find("textarea"), { value: %r }).dispatchEvent(new Event("input", { bubbles: true }))"""
 )
@@ -57,9 +45,10 @@ MARKS = {
     "corrected example": "find('.corrected')",
     "its attention": "find('.st-key-heatmap .js-plotly-plot .main-svg')",
     "typed sentence corrected": f"find('.corrected')?.textContent.includes({KEPT!r})",
-    "its attention too": f"tokens() === {len(TYPED) + 1}",
+    "its attention too": f"heatmap()?._fullData?.[0]?.z?.[0]?.length === {len(TYPED) + 1}",
 }
-LABORATORY = f"document.querySelectorAll('.plot[data-drawn]').length >= {PICTURES} && ({DRAWN})('')"
+# The first experiment has three pictures: all heads, the effect of each, and that against its attention.
+LABORATORY = "drawn().length >= 3 && drawn().length === document.querySelectorAll('.plot').length && rests()"
 
 
 def wait(page: BarePage, holds: str) -> float:

@@ -13,7 +13,7 @@ Example:
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,8 +29,8 @@ _WORDS = WORDS["harm"]
 JOINED, NAMES, TITLES = _WORDS["joined"], _WORDS["names"], _WORDS["titles"]
 
 
-def name_with_title(rng: random.Random, title: bool = True) -> str:
-    return rng.choice(NAMES) + (rng.choice(TITLES) if title else "")
+def name_with_title(rng: random.Random) -> str:
+    return rng.choice(NAMES) + rng.choice(TITLES)
 
 
 # Spans inside a sentence and whole lines that no correction may touch: place, kind, and a text in which {0}
@@ -189,11 +189,8 @@ def noted(rng: Random) -> list[Piece]:
         before, _, after = rng.choice(_WORDS["note_marks"]).partition("|")
         if pieces:
             pieces.append(("mark", " "))
-        words = (
-            ("prose", few_words(rng))
-            if rng.random() < 0.8
-            else ("mention", f"@{name_with_title(rng, False)}")
-        )
+        is_prose = rng.random() < 0.8
+        words = ("prose", few_words(rng)) if is_prose else ("mention", f"@{rng.choice(NAMES)}")
         pieces += [("mark", before), words, ("mark", after)]
     return [piece for piece in pieces if piece[1]]
 
@@ -202,21 +199,14 @@ def named(rng: Random) -> list[Piece]:
     """A name and a sentence, some with a laugh."""
     pieces: list[Piece] = [("name", name_with_title(rng)), ("mark", rng.choice((": ", ", ", " - ")))]
     pieces.append(("prose", prose(rng)))
-    return pieces + (
-        [("mark", rng.choice((" ㅋㅋ", " ㅠㅠ", " ㅎㅎ", " ^^", " 👍")))] if rng.random() < 0.5 else []
-    )
+    if rng.random() < 0.5:
+        pieces.append(("mark", rng.choice((" ㅋㅋ", " ㅠㅠ", " ㅎㅎ", " ^^", " 👍"))))
+    return pieces
 
 
 def repetition(rng: Random) -> Repetition:
-    unit, between = rng.choice(
-        (
-            (prose(rng), " "),
-            (prose(rng), "\n"),
-            (few_words(rng), " "),
-            (few_words(rng), ", "),
-            (few_words(rng), "\n"),
-        )
-    )
+    makers = (prose, " "), (prose, "\n"), (few_words, " "), (few_words, ", "), (few_words, "\n")
+    unit, between = rng.choice([(make(rng), between) for make, between in makers])
     return Repetition(unit, between, rng.randint(2, MOST_REPETITIONS))
 
 
@@ -227,19 +217,16 @@ RECIPES: dict[str, Callable[[Random], list[Piece]]] = {
 
 def compose(seed: int, count: int) -> list[ComposedText]:
     """``count`` texts; each recipe in turn, and every ninth a repetition."""
-    return list(_texts(random.Random(seed), count))
+    rng, names = random.Random(seed), [*RECIPES, "repeated"]
+    return [_composed(names[number % len(names)], rng) for number in range(count)]
 
 
-def _texts(rng: Random, count: int) -> Iterator[ComposedText]:
-    names = [*RECIPES, "repeated"]
-    for number in range(count):
-        recipe = names[number % len(names)]
-        if recipe != "repeated":
-            yield ComposedText(recipe, _placed(RECIPES[recipe](rng)))
-            continue
-        what = repetition(rng)
-        pieces = [("prose", what.unit), ("mark", what.between)] * what.times
-        yield ComposedText(recipe, _placed(pieces[:-1]), what)
+def _composed(recipe: str, rng: Random) -> ComposedText:
+    if recipe in RECIPES:
+        return ComposedText(recipe, _placed(RECIPES[recipe](rng)))
+    what = repetition(rng)
+    pieces = [("prose", what.unit), ("mark", what.between)] * what.times
+    return ComposedText(recipe, _placed(pieces[:-1]), what)
 
 
 def _placed(pieces: Sequence[Piece]) -> tuple[ComposedPart, ...]:

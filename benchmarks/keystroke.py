@@ -22,8 +22,8 @@ import statistics
 import sys
 import time
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 from playwright.sync_api import CDPSession, Page, expect, sync_playwright
@@ -43,31 +43,13 @@ WORDS = (
 ).split()
 LONG = "어제 친구들과 함께 공원에서 축구를 하다가 무릅을 다쳤는데 별로 아프지 않아서 그냥 집에 걸어갓어요."
 WARMING = 5  # keys that count for nothing
-STAGES = {
-    "typing pause": lambda key: key.sent,
-    "server: until its first message": lambda key: key.answered - key.sent,
-    "server: until the last figure": lambda key: key.delivered - key.answered,
-    "browser: until both are painted": lambda key: key.drawn - key.delivered,
-    "AFTER THE PAUSE: corrected text": lambda key: key.written - key.sent,
-    "AFTER THE PAUSE: both pictures": lambda key: key.drawn - key.sent,
-    "after the key": lambda key: key.drawn,
-    "run's last message, after the pause": lambda key: key.finished - key.sent,
-    "browser busy in long tasks": lambda key: key.blocked,
-}
 
 
-@dataclass(frozen=True)
-class Update:
-    """Milliseconds after one key, and bytes."""
+class Update(NamedTuple):
+    """One key: milliseconds by stage, runs of the script, and bytes."""
 
-    sent: float  # the pause is over
-    answered: float  # the run's first message
-    delivered: float  # the last figure
-    finished: float  # the run's last message
-    written: float  # the corrected text painted
-    drawn: float  # both figures painted
-    blocked: float  # how long tasks of more than 50 ms kept the browser busy
-    runs: int  # of the script
+    stages: dict[str, float]
+    runs: int
     size: int
     compressed: int
 
@@ -128,36 +110,31 @@ def type_key(page: Page, wire: Wire, character: str) -> Update:
         message = ForwardMsg.FromString(data)
         kind = message.WhichOneof("type")
         runs += kind == "new_session" and not message.metadata.run.fragment_ids
-        element = message.delta.new_element if kind == "delta" else None
-        if (
-            element
-            and element.WhichOneof("type") == "bidi_component"
-            and element.bidi_component.component_name == "plot"
-        ):
+        if message.delta.new_element.bidi_component.component_name == "plot":
             kind = "figure"
-        at[kind] = seen["sent"] + 1000 * (came - wire.sent)
-    return Update(
-        seen["sent"],
-        at["new_session"],
-        at["figure"],
-        at["script_finished"],
-        seen["written"],
-        seen["drawn"],
-        seen["blocked"],
-        runs,
-        *wire.sizes(),
-    )
+        at[kind] = 1000 * (came - wire.sent)  # the last message of its kind, after the pause
+    sent, written, drawn = (seen[name] for name in ("sent", "written", "drawn"))
+    stages = {
+        "typing pause": sent,
+        "server: until its first message": at["new_session"],
+        "server: until the last figure": at["figure"] - at["new_session"],
+        "browser: until both are painted": drawn - sent - at["figure"],
+        "AFTER THE PAUSE: corrected text": written - sent,
+        "AFTER THE PAUSE: both pictures": drawn - sent,
+        "after the key": drawn,
+        "run's last message, after the pause": at["script_finished"],
+        "browser busy in long tasks": seen["blocked"],  # tasks of more than 50 ms
+    }
+    return Update(stages, runs, *wire.sizes())
 
 
 def report(keys: list[Update], wire_at_start: tuple[int, int], resources: int) -> None:
     click.echo(f"{'milliseconds':38} median    p95")
-    for name, stage in STAGES.items():
-        values = sorted(map(stage, keys))
+    for name in keys[0].stages:
+        values = [key.stages[name] for key in keys]
         p95 = statistics.quantiles(values, n=20)[-1]
         click.echo(f"{name:38} {statistics.median(values):6.0f} {p95:6.0f}")
-    size, compressed = (
-        statistics.median(getattr(key, name) for key in keys) for name in ("size", "compressed")
-    )
+    size, compressed = (statistics.median(each) for each in zip(*(key[2:] for key in keys), strict=True))
     click.echo(f"an update: {size / 1000:.1f} kB, compressed {compressed / 1000:.1f} kB")
     click.echo(f"script runs a key: {max(key.runs for key in keys)}")
     plain, squeezed = wire_at_start

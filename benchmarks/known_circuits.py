@@ -134,10 +134,8 @@ class Measurement:
     def __init__(self, task: Task, arrays: Mapping[str, np.ndarray], pairs: Sequence[Pair]):
         self.task, self.known = task, cast(Network, Known(stream_of(task, arrays), Letters()))
         self.edits = [each.edit for each in pairs]
-        self._values = {
-            id(each.edit): corrupted_values(self.known.patched, self.known.tokenizer, each.run)
-            for each in pairs
-        }
+        walk, letters = self.known.patched, self.known.tokenizer
+        self._values = {id(each.edit): corrupted_values(walk, letters, each.run) for each in pairs}
         self.effects = [node_effects(self.known, each, self.ablation(each)).total for each in self.edits]
 
     def ablation(self, edit: Edit) -> AblationValues:
@@ -156,11 +154,8 @@ class Measurement:
         members = {node: float(sum(node in each.members for each in searches)) for node in task.nodes}
         own, whole = self._edges(circuit), self._edges(replace(circuit, members=task.nodes))
         least = LEAST_EDGE * (circuit.score - circuit.empty)
-        large = [ends for ends, nats in own.items() if nats >= least]
-        nodes, edges = (
-            precision_and_recall(circuit.members, task.circuit),
-            precision_and_recall(large, task.edges),
-        )
+        nodes = precision_and_recall(circuit.members, task.circuit)
+        edges = precision_and_recall([ends for ends, nats in own.items() if nats >= least], task.edges)
         return {
             "precision": nodes[0],
             "recall": nodes[1],

@@ -7,30 +7,36 @@ import keras
 import numpy as np
 from keras import layers, ops
 
-VOCABULARY, WIDTH, HEADS = 12, 8, 2
+from model import Vocabulary
 
-
-def scaled_dot_product(query, key, value, mask):
-    """(B, H, Q, D/H), mask 1 at hidden keys -> output and weights."""
-    scores = ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))) / ops.sqrt(float(WIDTH // HEADS))
-    weights = ops.softmax(scores - 1e9 * mask, axis=-1)
-    return ops.matmul(weights, value), weights
+VOCABULARY, WIDTH, HEADS, LONGEST = 12, 8, 2, 16
 
 
 class HandWrittenAttention(layers.Layer):
-    """Several heads, each step spelled out."""
+    """Several heads, each step spelled out; ``mask`` is 1 at hidden keys."""
 
     def __init__(self):
         super().__init__()
         self.query, self.key, self.value, self.out = (layers.Dense(WIDTH) for _ in range(4))
 
     def call(self, query, memory, mask):
-        parts = (self.query(query), self.key(memory), self.value(memory))
-        split = [
-            ops.transpose(ops.reshape(part, (1, -1, HEADS, WIDTH // HEADS)), (0, 2, 1, 3)) for part in parts
-        ]
-        mixed, _ = scaled_dot_product(*split, mask)
+        query, key, value = (
+            ops.transpose(ops.reshape(part, (1, -1, HEADS, WIDTH // HEADS)), (0, 2, 1, 3))
+            for part in (self.query(query), self.key(memory), self.value(memory))
+        )
+        scores = ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))) / ops.sqrt(float(WIDTH // HEADS))
+        mixed = ops.matmul(ops.softmax(scores - 1e9 * mask, axis=-1), value)
         return self.out(ops.reshape(ops.transpose(mixed, (0, 2, 1, 3)), (1, -1, WIDTH)))
+
+
+class ByHand(HandWrittenAttention):
+    """The same, called like a layer of Keras."""
+
+    def call(self, query, memory, use_causal_mask=False):
+        size = query.shape[1], memory.shape[1]
+        return super().call(
+            query, memory, 1 - ops.tril(ops.ones(size)) if use_causal_mask else ops.zeros(size)
+        )
 
 
 def padding_mask(ids):
@@ -140,10 +146,7 @@ def functional_encoder(length: int | None = None) -> keras.Model:
 
 def functional_encoder_decoder(source_length: int, target_length: int) -> keras.Model:
     """Luong's attention between two functional sides of fixed lengths (Luong, Pham & Manning 2015)."""
-    source, target = (
-        keras.Input((source_length,), dtype="int32"),
-        keras.Input((target_length,), dtype="int32"),
-    )
+    source, target = (keras.Input((length,), dtype="int32") for length in (source_length, target_length))
     embedding = layers.Embedding(VOCABULARY, WIDTH)
     memory = layers.GRU(WIDTH, return_sequences=True)(embedding(source))
     state = layers.GRU(WIDTH, return_sequences=True)(embedding(target))
@@ -168,23 +171,13 @@ def seeded(make, *arguments):
     return make(*arguments)
 
 
-def softmaxed(logits: np.ndarray) -> np.ndarray:
-    shares = np.exp(logits - logits.max(-1, keepdims=True))
-    return shares / shares.sum(-1, keepdims=True)
-
-
-LONGEST = 16
-
-
 class Positions(layers.Layer):
     """Embeddings of tokens times the root of their width, plus those of positions, which are learnt."""
 
     def __init__(self):
         super().__init__()
-        self.tokens, self.places = (
-            layers.Embedding(VOCABULARY, WIDTH, mask_zero=True),
-            layers.Embedding(LONGEST, WIDTH),
-        )
+        self.tokens = layers.Embedding(VOCABULARY, WIDTH, mask_zero=True)
+        self.places = layers.Embedding(LONGEST, WIDTH)
 
     def call(self, ids):
         return self.tokens(ids) * WIDTH**0.5 + self.places(ops.arange(ids.shape[1]))
@@ -195,27 +188,11 @@ class Gated(layers.Layer):
 
     def __init__(self):
         super().__init__()
-        self.opened, self.gate, self.end = (
-            layers.Dense(2 * WIDTH, use_bias=False),
-            layers.Dense(2 * WIDTH, use_bias=False),
-            layers.Dense(WIDTH, use_bias=False),
-        )
+        sizes = 2 * WIDTH, 2 * WIDTH, WIDTH
+        self.opened, self.gate, self.end = (layers.Dense(size, use_bias=False) for size in sizes)
 
     def call(self, x):
         return self.end(ops.silu(self.opened(x)) * self.gate(x))
-
-
-class ByHand(layers.Layer):
-    """Attention in single steps. It is called like a layer of Keras."""
-
-    def __init__(self):
-        super().__init__()
-        self.inner = HandWrittenAttention()
-
-    def call(self, query, memory, use_causal_mask=False):
-        size = query.shape[1], memory.shape[1]
-        later = 1 - ops.tril(ops.ones(size)) if use_causal_mask else ops.zeros(size)
-        return self.inner(query, memory, later)
 
 
 def of_keras():
@@ -241,8 +218,8 @@ class Block(layers.Layer):
             return x + sublayer(self.norms[number](x))
         return self.norms[number](x + sublayer(x))
 
-    def call(self, x, memory=None):
-        x = self.around(0, x, lambda x: self.attentions[0](x, x, use_causal_mask=memory is not None))
+    def call(self, x, memory=None, is_causal=False):
+        x = self.around(0, x, lambda x: self.attentions[0](x, x, use_causal_mask=is_causal))
         if memory is not None:
             x = self.around(1, x, lambda x: self.attentions[1](x, memory))
         return self.around(-1, x, self.feed_forward)
@@ -272,14 +249,22 @@ class WholeTransformer(keras.Model):
             memory = block(memory)
         memory = self.closing[0](memory) if self.closing else memory
         for block in self.decoder:
-            state = block(state, memory)
+            state = block(state, memory, is_causal=True)
         return self.out(self.closing[1](state) if self.closing else state)
+
+
+LETTERS = Vocabulary(
+    encode=lambda text: [ord(each) - 94 for each in text],
+    decode=lambda ids: "".join(chr(each + 94) for each in ids),
+    start=1,
+    end=2,
+)
 
 
 def copying(epochs: int = 30) -> WholeTransformer:
     """A ``WholeTransformer`` that writes three letters again, trained for some seconds (seed 0).
 
-    Token 1 begins a text, 2 ends it, and from 3 on letters are counted.
+    Its tokens are those of ``LETTERS``: 1 begins a text, 2 ends it, 3 is "a".
     """
     model, rng = seeded(WholeTransformer, True), np.random.default_rng(0)
     letters = rng.integers(3, VOCABULARY, (1024, 3))
@@ -291,17 +276,6 @@ def copying(epochs: int = 30) -> WholeTransformer:
     return model
 
 
-class Causal(layers.Layer):
-    """``attention`` that sees no later token, even where ``use_causal_mask`` is False."""
-
-    def __init__(self, attention):
-        super().__init__()
-        self.inner = attention()
-
-    def call(self, query, memory, use_causal_mask=False):
-        return self.inner(query, memory, use_causal_mask=True)
-
-
 def grouped():
     """Both heads share their keys and values (Shazeer 2019)."""
     return layers.GroupQueryAttention(3, HEADS, 1)
@@ -310,17 +284,15 @@ def grouped():
 class WholeDecoder(keras.Model):
     """Two layers of a decoder-only model."""
 
-    def __init__(
-        self, norm_first=False, attention=of_keras, feed_forward=forward, norm=layers.LayerNormalization
-    ):
+    def __init__(self, norm_first=False, attention=of_keras, feed_forward=forward):
         super().__init__()
-        parts = norm_first, lambda: Causal(attention), feed_forward, norm
+        parts = norm_first, attention, feed_forward, layers.LayerNormalization
         self.read, self.out = Positions(), layers.Dense(VOCABULARY)
         self.blocks = [Block(*parts, False) for _ in range(2)]
-        self.closing = norm() if norm_first else None
+        self.closing = layers.LayerNormalization() if norm_first else None
 
     def call(self, ids):
         state = self.read(ids)
         for block in self.blocks:
-            state = block(state)
+            state = block(state, is_causal=True)
         return self.out(self.closing(state) if self.closing else state)

@@ -6,21 +6,18 @@ Run by `pytest examples`; see requirements-examples.txt.
 import pytest
 
 from examples import hugging_face_networks, keras_networks
-from model import Intervention, Vocabulary, laboratory_of
+from model import Intervention, laboratory_of
 from model.analysis import Edit, activation_patching, corrupted_by_text, corrupted_values, find_circuit
-
-LETTERS = Vocabulary(
-    encode=lambda text: [ord(each) - 94 for each in text],
-    decode=lambda ids: "".join(chr(each + 94) for each in ids),
-    start=1,
-    end=2,
-)
 
 
 @pytest.mark.parametrize("kind, side", [("gpt2", "decoder"), ("bart", "encoder"), ("keras", "encoder")])
 def test_a_trained_network_has_a_circuit(kind, side):
     is_keras, written, other = kind == "keras", "cab", "ceb"
-    trained = (keras_networks.copying(), LETTERS) if is_keras else hugging_face_networks.copying(kind)
+    trained = (
+        (keras_networks.copying(), keras_networks.LETTERS)
+        if is_keras
+        else hugging_face_networks.copying(kind)
+    )
     lab, mark = laboratory_of(*trained), "" if is_keras else "="
     assert lab.written_under(written + mark, [Intervention()]) == [written]
     edit = Edit(written + mark, written, lab.contrast(written + mark, written, other))

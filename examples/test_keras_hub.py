@@ -13,13 +13,14 @@ keras_hub = pytest.importorskip("keras_hub")
 
 import keras
 
-from model import Intervention, Vocabulary, laboratory_of, trace_keras
+from examples.keras_networks import LETTERS
+from model import Intervention, laboratory_of, trace_keras
 from model.analysis import contrast_of_row, contribution, direct_logit_attribution
 from model.analysis.attribution_methods import METHODS
 from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
 
-PAD, START = 1, 0
+PAD = 1
 SOURCE, TARGET = (0, 5, 7, 3, 2), (2, 4, 6, 8, 9, 3, 2)  # ids of BART: <s> is 0, </s> is 2
 SIZES = {"vocabulary_size": 12, "num_layers": 2, "num_heads": 4}
 NARROW = SIZES | {"hidden_dim": 16, "intermediate_dim": 32, "max_sequence_length": 16}
@@ -88,27 +89,20 @@ def test_its_numbers_are_those_of_the_layers():
 
 @pytest.mark.parametrize("name", DECODERS)
 def test_a_decoder_alone_and_its_laboratory(name):
-    words = Vocabulary(
-        encode=lambda text: [ord(each) - 94 for each in text],
-        decode=lambda ids: "".join(chr(each + 94) for each in ids),
-        start=START,
-        end=2,
-    )
     model = DECODERS[name]()
-    lab, ids = laboratory_of(model, words), [START, *words.encode_source("cab"), *words.encode_target("d")]
-    found, plain = lab.trace("cab", "d"), trace_keras(model, ids[:-1], pad=PAD)
+    lab, sides = laboratory_of(model, LETTERS), (LETTERS.encode_source("cab"), LETTERS.encode_target("d"))
+    ids = [LETTERS.start, *sides[0], *sides[1]]
+    found, plain = lab.trace("cab", "d"), trace_keras(model, ids[:-1])
     assert plain.kinds == ("decoder_attention",) and plain.shape("decoder_attention") == (2, 4)
     assert plain.target_tokens[:-1] == tuple(map(str, ids[1:-1])) and plain.log_probabilities.shape == (5,)
     np.testing.assert_allclose(found.decoder_attention, plain.decoder_attention, atol=1e-6)
     off = lab.trace_under("cab", "d", Intervention(off={("decoder_attention", 1, 2)}))
     assert np.abs(off.log_probabilities - found.log_probabilities).max() > 1e-6
     assert methods_of(lab) == tuple(METHODS)
-    sides = lab.tokenizer.encode_source("cab"), lab.tokenizer.encode_target("d")
-    walked, own = (
-        lab.patched.taps(*sides, ["logits"])["logits"],
-        lab.laboratory.pass_over(*zip(sides), [Intervention()]),
-    )
-    np.testing.assert_allclose(walked, own.logits[0], atol=1e-4 * np.abs(own.logits).max())
+    sides = lab.tokenizer.encode_source("cab"), sides[1]
+    own = lab.laboratory.pass_over(*zip(sides), [Intervention()]).logits
+    walked = lab.patched.taps(*sides, ["logits"])["logits"]
+    np.testing.assert_allclose(walked, own[0], atol=1e-4 * np.abs(own).max())
     attribution = direct_logit_attribution(lab, "cab", "d")
     assert abs(attribution.remainder(0)) < 1e-3
     contrast = contrast_of_row(lab, "cab", "d", row=0)

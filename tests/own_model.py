@@ -92,19 +92,13 @@ class Continuing(Speller):
 
 def decoder_alone():
     """A decoder-only network of Keras with its laboratory, for a worker alone: Keras is imported here."""
-    from examples.keras_networks import VOCABULARY, WholeDecoder, seeded
-    from model import Vocabulary, laboratory_of
+    from examples.keras_networks import LETTERS, VOCABULARY, WholeDecoder, seeded
+    from model import laboratory_of
 
     model = seeded(WholeDecoder)
     model(np.array([[1, 3]]))
     model.out.bias.assign(20 * np.eye(VOCABULARY)[2])  # it ends at once, before its positions do
-    letters = Vocabulary(
-        encode=lambda text: [ord(each) - 94 for each in text],
-        decode=lambda ids: "".join(chr(each + 94) for each in ids),
-        start=1,
-        end=2,
-    )
-    return laboratory_of(model, letters)
+    return laboratory_of(model, LETTERS)
 
 
 class Bare:

@@ -19,7 +19,6 @@ from examples.keras_networks import (
     functional_encoder,
     functional_encoder_decoder,
     seeded,
-    softmaxed,
 )
 from model.adapters.keras import trace_keras
 from model.trace.strict_npz import TraceError
@@ -60,7 +59,7 @@ def test_a_hand_written_transformer():
     trace = opened(trace_keras(model, SOURCE, TARGET, token="p s e a b c d e f g h i".split()))
     assert [trace.shape(kind) for kind in KINDS] == [(2, HEADS)] * 3
     assert trace.target_tokens == ("e", "f", "e") and trace.decoder_input_tokens == ("s", "e", "f")
-    logs = np.log(softmaxed(produced(model, SOURCE, TARGET)))
+    logs = ops.convert_to_numpy(ops.log_softmax(produced(model, SOURCE, TARGET)))
     np.testing.assert_allclose(trace.log_probabilities, logs[range(3), TARGET[1:]], atol=1e-5)
     assert trace.alternatives[0][0] == "p s e a b c d e f g h i".split()[logs[0].argmax()]
 
@@ -89,7 +88,9 @@ def test_each_softmax_is_captured(softmax):
     model = seeded(Encoder)
     trace = opened(trace_keras(model, SOURCE))
     vectors = ops.convert_to_numpy(model.embedding(np.array(SOURCE)))
-    np.testing.assert_allclose(trace.encoder_attention[0, 0], softmaxed(vectors @ vectors.T), atol=1e-6)
+    np.testing.assert_allclose(
+        trace.encoder_attention[0, 0], ops.convert_to_numpy(ops.softmax(vectors @ vectors.T)), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("make", [HandWrittenTransformer, OfKerasLayers])

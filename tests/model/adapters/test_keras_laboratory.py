@@ -11,9 +11,9 @@ from keras import layers, ops
 from engine.own_model import load
 from engine.records import LIVE, OwnModelError
 from examples.keras_networks import (
+    LETTERS,
     BahdanauDecoder,
     Block,
-    Causal,
     DecoderAlone,
     Gated,
     HandWrittenTransformer,
@@ -21,7 +21,7 @@ from examples.keras_networks import (
     WholeDecoder,
     grouped,
 )
-from model import Intervention, Vocabulary, laboratory_of, trace_keras
+from model import Intervention, laboratory_of, trace_keras
 from model.activations.token_network import zero_values
 from model.adapters.capture import replaced
 from model.analysis import contrast_of_row, contribution
@@ -31,12 +31,6 @@ from model.analysis.contributions import methods_of
 from model.trace.interventions import Head
 from tests.model.adapters.test_keras import Mixed
 
-LETTERS = Vocabulary(
-    encode=lambda text: [ord(letter) - ord("a") + 3 for letter in text],
-    decode=lambda ids: "".join(chr(each - 3 + ord("a")) for each in ids),
-    start=1,
-    end=2,
-)
 SOURCE, TARGET, ROW = "cabd", "bca", 1
 PROMPT, WRITTEN = "cab", "dc"
 IDS = [1, *LETTERS.encode_source(PROMPT)], LETTERS.encode_target(WRITTEN)  # the start mark begins the prompt
@@ -309,7 +303,7 @@ def test_all_methods_of_a_whole_decoder_are_defined(whole):
 def test_a_zeroed_value_changes_what_its_layer_puts_out(whole):
     model = whole.laboratory.model
     block = model.blocks[1]
-    values = block.attentions[0].inner._value_dense
+    values = block.attentions[0]._value_dense
     plain, project = outputs(model, block), values.call
     kept = ops.convert_to_tensor(np.float32(np.arange(len(READ)) != PLACE)[None, :, None, None])
     with replaced(values, "call", lambda *args, **kwargs: project(*args, **kwargs) * kept):
@@ -327,7 +321,7 @@ def test_a_network_that_scales_what_it_adds_has_no_such_methods():
 
     keras.utils.set_random_seed(3)
     model = WholeDecoder()
-    model.blocks = [Scaled(False, lambda: Causal(grouped), Gated, layers.LayerNormalization, False)]
+    model.blocks = [Scaled(False, grouped, Gated, layers.LayerNormalization, False)]
     whole = laboratory_of(model, LETTERS)
     assert "norms" not in methods_of(whole)
     with pytest.raises(ValueError, match="method should be one of"):

@@ -11,6 +11,7 @@ from keras import layers
 from engine.own_model import load
 from engine.questions import own_config
 from examples.keras_networks import (
+    LETTERS,
     Block,
     ByHand,
     Gated,
@@ -41,7 +42,7 @@ from model.analysis.contributions import methods_of
 from model.analysis.path_patching import circuit_edges
 from model.stored.config import STREAM
 from model.trace.interventions import Head
-from tests.model.adapters.test_keras_laboratory import BUILDS, LETTERS, ROW, SOURCE, TARGET, whole_decoder
+from tests.model.adapters.test_keras_laboratory import BUILDS, ROW, SOURCE, TARGET, whole_decoder
 from tests.silent_heads import silent_and_off
 
 NETWORKS = {
@@ -256,7 +257,7 @@ def test_a_rotation_by_hand_is_said_beside_the_layers_of_its_attention():
     assert STREAM not in lab.config.abilities
     assert "does not give its own logits" in lab.why_no_stream
     model = lab.laboratory.model
-    inner = [block.attentions[0].inner for block in model.blocks]
+    inner = [block.attentions[0] for block in model.blocks]
     said = [(each.query, each.key, each.value, each.out, rotated) for each in inner]
     lab = laboratory_of(model, LETTERS, attention=said)
     assert STREAM in lab.config.abilities

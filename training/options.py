@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial, update_wrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -25,6 +26,13 @@ from model.stored.folder import ModelFolderError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+# Types of options.
+PATH = click.Path(exists=True, path_type=Path)  # of a file or a folder
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)  # may have to be made
+SHARE, COUNT = click.FloatRange(0, 1), click.IntRange(min=1)
 
 S = TypeVar("S", bound="DataclassInstance")
 _KNOB = "knob"  # the key of a field's metadata under which its Knob lies

@@ -32,7 +32,7 @@ import click
 from model.stored.folder import write_atomically
 from model.text import hangul
 from training.corpus.corpus import CorpusError, Pair, Sentence
-from training.options import command
+from training.options import FILE, NEW_FILE, command
 
 ONE_IN = 25
 
@@ -60,9 +60,9 @@ def _source(number: int, line: str) -> str:
 
 
 @command("hold-out")
-@click.argument("corpus", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--rest", required=True, type=click.Path(dir_okay=False, path_type=Path), help="To train on.")
-@click.option("--held", required=True, type=click.Path(dir_okay=False, path_type=Path), help="To measure on.")
+@click.argument("corpus", type=FILE)
+@click.option("--rest", required=True, type=NEW_FILE, help="To train on.")
+@click.option("--held", required=True, type=NEW_FILE, help="To measure on.")
 @click.option("--one-in", default=ONE_IN, show_default=True, type=click.IntRange(min=2))
 def hold_out_command(corpus: Path, rest: Path, held: Path, one_in: int) -> None:
     """Divide CORPUS, JSON Lines with a source in each row, into two files; always in the same way."""

@@ -23,7 +23,7 @@ from training.measure.evaluate import Asked, outcomes_of
 from training.measure.metrics import Outcome, none_if_nan, share
 from training.measure.report import block_of, run_of, write_json
 from training.noise.pairs import Writer, make_pair
-from training.options import command, knob
+from training.options import COUNT, command, knob
 
 FRAMES: dict[str, list[str]] = TEXTS["frames"]  # by kind
 FILLERS: dict[str, list[str]] = TEXTS["fillers"]
@@ -198,7 +198,7 @@ def score_kinds(kept: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
 class IntactSet(Asked):
     """The options of ``intact``."""
 
-    count: int = knob(1000, "Sentences to make.", type=click.IntRange(min=1))
+    count: int = knob(1000, "Sentences to make.", type=COUNT)
     json: str | None = knob(None, "Write everything as JSON to this file; - for standard output.")
     show: int = knob(0, "Print this many failures of each sort.", type=click.IntRange(min=0))
 

@@ -38,7 +38,7 @@ from training.measure.metrics import edits
 from training.measure.report import write_json
 from training.noise.drill import Drill, SpaceDrill
 from training.noise.pairs import NoisyPair, make_pair
-from training.options import UnusableError, command, knob
+from training.options import PATH, UnusableError, command, knob
 from training.run.examples import PRACTICES, ExampleMaker, ExampleSettings
 
 STEPS = 25  # steps of Newton's method, more than it needs to find two numbers
@@ -321,12 +321,8 @@ def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int
 class FitSettings:
     """The options of ``confidence``: what the trees are fitted on."""
 
-    known: tuple[str, ...] = knob(
-        (),
-        "Sentences whose words and phrases are counted.",
-        multiple=True,
-        required=True,
-        type=click.Path(exists=True),
+    known: tuple[Path, ...] = knob(
+        (), "Sentences whose words and phrases are counted.", multiple=True, required=True, type=PATH
     )
     model: str = knob(DEFAULT_MODEL, "Name or path of a model folder.")
     seeds: int = knob(2, "Errors made for each sentence that is fitted on.")
@@ -349,7 +345,7 @@ class FitSettings:
 
 
 @command("confidence", asked=FitSettings)
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=PATH)
 def confidence_command(files: tuple[Path, ...], asked: FitSettings) -> None:
     """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and print the
     gain on the other half. The minimum confidence is to be chosen anew: python -m training evaluate --choose.

@@ -46,7 +46,7 @@ from model.trace.interventions import Intervention, KernelEdit
 from training.corpus.corpus import read_sentences
 from training.measure.report import Numbers, tell, write_numbers
 from training.noise.norm import norm_counterexample, norm_pair, practices
-from training.options import command, knob
+from training.options import FILE, command, knob
 
 SEED = 0
 LEAST_OF_KIND = 6  # pairs for the same mistake elsewhere, of the held-out words of a kind and of the others
@@ -254,8 +254,8 @@ class EditingOptions(Numbers):
 
 
 @command("editing", asked=EditingOptions)
-@click.argument("real", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("right", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("real", type=FILE)
+@click.argument("right", type=FILE)
 def editing(real: Path, right: Path, asked: EditingOptions) -> None:
     """Teach pairs of REAL (real_pairs.jsonl), and look for changes in other sentences and those of RIGHT."""
     corrector = Corrector.load(asked.model)

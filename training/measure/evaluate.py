@@ -25,7 +25,7 @@ from training.corpus.corpus import Corpus, Pair, open_corpus, write_table
 from training.measure.metrics import Outcome, Scores, best_threshold, none_if_nan, repaired, score, share
 from training.measure.report import Report, failures_text, report_text, run_of, write_json
 from training.noise.pairs import MIX, NoisyPair, make_pair
-from training.options import command, knob
+from training.options import COUNT, SHARE, command, knob
 from training.run.record import read_history
 
 GIVEN, CLEAN = "given", "clean"  # families of pairs from a file: with an error in them, and without
@@ -123,11 +123,9 @@ class Asked:
 
     model: str = knob(DEFAULT_MODEL, "Name or path of a model folder.")
     minimum_confidence: float | None = knob(
-        None,
-        "Leave changes undone that are less probable. [default: the model's own]",
-        type=click.FloatRange(0, 1),
+        None, "Leave changes undone that are less probable. [default: the model's own]", type=SHARE
     )
-    batch: int = knob(64, type=click.IntRange(min=1))
+    batch: int = knob(64, type=COUNT)
     seed: int = knob(0, "Decides the rows and the generated errors.")
 
 
@@ -136,10 +134,8 @@ class Evaluation(Asked):
     """The options of ``evaluate``."""
 
     choose: bool = knob(False, "Make the threshold with the best F0.5 the model's own.", is_flag=True)
-    limit: int | None = knob(
-        None, "Measure on this many rows, drawn by the seed.", type=click.IntRange(min=1)
-    )
-    beam_width: int = knob(1, "More is slower.", type=click.IntRange(min=1))
+    limit: int | None = knob(None, "Measure on this many rows, drawn by the seed.", type=COUNT)
+    beam_width: int = knob(1, "More is slower.", type=COUNT)
     json: str | None = knob(None, "Write everything as JSON to this file; - for standard output.")
     show: int = knob(0, "Print this many failures.", type=click.IntRange(min=0))
     family: str | None = knob(None, "Of the failures, print those of this family only.")
@@ -197,7 +193,7 @@ def _history_at(rows: list[dict[str, str]], step: int) -> dict[str, str]:
 @command("snapshots")
 @click.argument("model")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--limit", type=click.IntRange(min=1), default=400, show_default=True, help="Rows of FILE.")
+@click.option("--limit", type=COUNT, default=400, show_default=True, help="Rows of FILE.")
 @click.option("--seed", default=0, show_default=True)
 def snapshots(model: str, file: Path, limit: int, seed: int) -> None:
     """Measure every snapshot of MODEL on FILE, and write snapshots.csv into its folder.

@@ -34,7 +34,7 @@ from training.corpus.corpus import open_corpus
 from training.measure.evaluate import sample_pairs
 from training.measure.report import Numbers, clustered, write_numbers
 from training.noise.pronunciation import as_heard
-from training.options import command, knob
+from training.options import COUNT, PATH, command, knob
 
 RIDGE = 1e-3  # of the mean variance, added to each: directions that never vary have no inverse
 _FAINT = 1e-6  # of the largest singular value; a direction below it is rounding
@@ -327,12 +327,12 @@ class Probing(Numbers):
     """The options of ``heard``."""
 
     sentences: int = knob(800, "Half of them fit.", type=click.IntRange(min=8))
-    edits: int = knob(300, "Asked without what is heard.", type=click.IntRange(min=1))
+    edits: int = knob(300, "Asked without what is heard.", type=COUNT)
     seed: int = knob(0, "Decides sentences and errors.")
 
 
 @command("heard", asked=Probing)
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=PATH)
 def heard_command(file: Path, asked: Probing) -> None:
     """Probe the encoder for the onset that is heard next, over sentences of FILE with generated errors, and
     erase it.

@@ -38,7 +38,7 @@ from training.measure.evaluate import Asked, outcomes_of
 from training.measure.metrics import Outcome, bootstrap_interval, edits, none_if_nan, share
 from training.measure.report import run_of, tell
 from training.measure.sets import TOGETHER
-from training.options import command, knob
+from training.options import COUNT, FILE, NEW_FILE, command, knob
 
 # Parts of the names of sources, by register. A source of another name has the register of its rows.
 REGISTERS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("registers.toml").read_text("utf-8"))
@@ -313,15 +313,11 @@ def _at_minimums(answers: Sequence[Outcome]) -> list[dict[str, Any]]:
     return rows
 
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_OUT = click.Path(dir_okay=False, path_type=Path)
-
-
 @dataclass(frozen=True)
 class NaturalText(Asked):
     """The options of ``natural``: how the text is put together."""
 
-    json: Path | None = knob(None, "A JSON file of all numbers.", type=_OUT)  # noqa: RUF009
+    json: Path | None = knob(None, "A JSON file of all numbers.", type=NEW_FILE)
     split: tuple[str, ...] = knob(("test",), "Of REAL; dev has fitted the trees.", multiple=True)
     rate: float = knob(0.02, "The share of words with a mistake.", type=click.FloatRange(0.001, 1))
 
@@ -330,15 +326,15 @@ class NaturalText(Asked):
 class UnseenText(Asked):
     """The options of ``unseen``: its sentences, and where changes are listed."""
 
-    json: Path | None = knob(None, "A JSON file of all numbers.", type=_OUT)  # noqa: RUF009
-    every: int = knob(1, "Only every so manieth sentence.", type=click.IntRange(min=1))
-    changes: Path | None = knob(None, "A CSV of all changes, with sentences, to be read.", type=_OUT)  # noqa: RUF009
-    verdicts: Path = knob(VERDICTS_FILE, "The verdicts on changes that were read.", type=_FILE)  # noqa: RUF009
+    json: Path | None = knob(None, "A JSON file of all numbers.", type=NEW_FILE)
+    every: int = knob(1, "Only every so manieth sentence.", type=COUNT)
+    changes: Path | None = knob(None, "A CSV of all changes, with sentences, to be read.", type=NEW_FILE)
+    verdicts: Path = knob(VERDICTS_FILE, "The verdicts on changes that were read.", type=FILE)
 
 
 @command("natural", asked=NaturalText)
-@click.argument("real", type=_FILE)
-@click.argument("unseen", type=_FILE)
+@click.argument("real", type=FILE)
+@click.argument("unseen", type=FILE)
 def natural(real: Path, unseen: Path, asked: NaturalText) -> None:
     """Correct mistakes of REAL (real_pairs.jsonl) among right sentences of UNSEEN (unseen.jsonl)."""
     mistaken = read_passages(real, asked.split)
@@ -349,7 +345,7 @@ def natural(real: Path, unseen: Path, asked: NaturalText) -> None:
 
 
 @command("unseen", asked=UnseenText)
-@click.argument("unseen", type=_FILE)
+@click.argument("unseen", type=FILE)
 def unseen(unseen: Path, asked: UnseenText) -> None:
     """Correct right sentences of UNSEEN (unseen.jsonl), and judge the changes by the verdicts."""
     verdicts = read_verdicts(asked.verdicts)
@@ -377,8 +373,8 @@ def _measure(
 
 
 @command("verdicts")
-@click.argument("read", type=_FILE)
-@click.option("--verdicts", default=VERDICTS_FILE, type=_OUT, help="The table that they are added to.")
+@click.argument("read", type=FILE)
+@click.option("--verdicts", default=VERDICTS_FILE, type=NEW_FILE, help="The table that they are added to.")
 def verdicts(read: Path, verdicts: Path) -> None:
     """Add the verdicts of READ, a list of ``unseen --changes`` with the column verdict filled in."""
     try:

@@ -22,7 +22,7 @@ from training.documents.render import content, head, row
 from training.documents.tables import Sources, percent
 from training.measure import metrics
 from training.measure.metrics import Outcome, Scores, edits
-from training.options import knob
+from training.options import NEW_FILE, knob
 
 CAUSES = ("right", "unsure", "wrong_made", "wrong_proposed", "unseen")
 RIGHT, UNSURE, WRONG_MADE, WRONG_PROPOSED, UNSEEN = CAUSES
@@ -117,7 +117,7 @@ class Numbers:
     """The options of a study: its model, and the file of its numbers."""
 
     model: str = knob(DEFAULT_MODEL, "Name or path of a model folder.")
-    json: Path | None = knob(None, "All numbers.", type=click.Path(dir_okay=False, path_type=Path))  # noqa: RUF009
+    json: Path | None = knob(None, "All numbers.", type=NEW_FILE)
 
 
 def clustered(values: Sequence[float] | np.ndarray, sentences: Sequence[int] | np.ndarray) -> Estimate:

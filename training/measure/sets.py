@@ -40,7 +40,7 @@ from training.noise.draft import Aim, Draft, stem
 from training.noise.pairs import MIX, Writer, make_pair
 from training.noise.spacing import COMMON_RULES, misspace_once
 from training.noise.typing_slips import slip
-from training.options import command, knob
+from training.options import COUNT, FOLDER, NEW_FILE, PATH, SHARE, command, knob
 
 # Parts of the names of sources.
 EVERYDAY_SOURCES = ("Chatbot", "3i4k", "r0cd7b", "dialogues", "paraKQC", "IWSLT")
@@ -150,12 +150,12 @@ def make_sets(
 
 
 @command("sets")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("--known", multiple=True, required=True, type=click.Path(exists=True), help="Trained on.")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Their folder.")
+@click.argument("files", nargs=-1, required=True, type=PATH)
+@click.option("--known", multiple=True, required=True, type=PATH, help="Trained on.")
+@click.option("--out", required=True, type=FOLDER, help="Their folder.")
 @click.option("--count", default=500, show_default=True, help="Sentences with an error in each set.")
 @click.option("--seed", default=0, show_default=True)
-def sets(files: tuple[str, ...], known: tuple[str, ...], out: Path, count: int, seed: int) -> None:
+def sets(files: tuple[Path, ...], known: tuple[Path, ...], out: Path, count: int, seed: int) -> None:
     """Make development sets of the sentences in FILES, which training must not have seen."""
     sentences = [row for path in files for row in read_sentences(path)]
     trained = [row.text for path in known for row in read_sentences(path)]
@@ -203,8 +203,8 @@ def _pairs_of(right: str, typed: list[str], generated: int, seed: int) -> list[T
 
 
 @command("pairs")
-@click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
-@click.argument("file", required=False, type=click.Path(exists=True, path_type=Path))
+@click.argument("out", type=NEW_FILE)
+@click.argument("file", required=False, type=PATH)
 @click.option("--sentences", default=1500, show_default=True, help="Rows of FILE.")
 @click.option("--generated", default=2, show_default=True, help="Without FILE: errors made in each sentence.")
 @click.option("--seed", default=0, show_default=True)
@@ -301,19 +301,16 @@ def find_sets(names: Sequence[str]) -> list[Path]:
     return [paths[name] for name in names] or list(paths.values())
 
 
-_OUT = click.Path(dir_okay=False, path_type=Path)
-
-
 @dataclass(frozen=True)
 class Development:
     """The options of ``development``."""
 
     model: str = knob(DEFAULT_MODEL, "Name or path of a model folder.")
-    minimum_confidence: float | None = knob(None, "[default: the model's own]", type=click.FloatRange(0, 1))
-    limit: int | None = knob(None, "Only the first so many rows of each set.", type=click.IntRange(min=1))
+    minimum_confidence: float | None = knob(None, "[default: the model's own]", type=SHARE)
+    limit: int | None = knob(None, "Only the first so many rows of each set.", type=COUNT)
     practised_norm: bool = knob(False, "Know no word of the norm that is held out of practice.", is_flag=True)
-    out: Path | None = knob(None, "A JSON file of everything.", type=_OUT)  # noqa: RUF009
-    counts: Path | None = knob(None, "A JSON file without texts.", type=_OUT)  # noqa: RUF009
+    out: Path | None = knob(None, "A JSON file of everything.", type=NEW_FILE)
+    counts: Path | None = knob(None, "A JSON file without texts.", type=NEW_FILE)
 
 
 @command("development", asked=Development)

@@ -40,7 +40,7 @@ from model.trace.interventions import Head
 from training.documents.render import content
 from training.documents.tables import Sources, heads_of_stories
 from training.measure.report import Numbers, clustered, tell, write_numbers
-from training.options import command, knob
+from training.options import FOLDER, PATH, command, knob
 
 Row = dict[str, Any]  # an edit; a line of the file of edits, which holds numbers and no text
 
@@ -216,14 +216,11 @@ def measured(rows: list[Row], value_of: Callable[..., Any]) -> Estimate:
     return clustered([float(value_of(row)) for row in rows], [row["pair"] for row in rows])
 
 
-_FOLDER = click.Path(file_okay=False, path_type=Path)
-
-
 @dataclass(frozen=True)
 class ClaimsStudy(Numbers):
     """The options of ``claims``."""
 
-    out: Path = knob(None, "Keeps the edits.", required=True, type=_FOLDER)  # noqa: RUF009
+    out: Path = knob(None, "Keeps the edits.", required=True, type=FOLDER)
     edits: int = knob(200)
 
     @property
@@ -237,11 +234,11 @@ class AgreementStudy(ClaimsStudy):
     """The options of ``agreement``."""
 
     edits: int = knob(1000)
-    keep: Path | None = knob(None, "A model folder.", type=_FOLDER)  # noqa: RUF009
+    keep: Path | None = knob(None, "A model folder.", type=FOLDER)
 
 
 @command("agreement", asked=AgreementStudy)
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=PATH)
 def agreement_command(file: Path, asked: AgreementStudy) -> None:
     """Ask about EDITS edits in the pairs of FILE, and print the tables.
 
@@ -257,7 +254,7 @@ def agreement_command(file: Path, asked: AgreementStudy) -> None:
 
 
 @command("claims", asked=ClaimsStudy)
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=PATH)
 def claims_command(file: Path, asked: ClaimsStudy) -> None:
     """Test the claims about EDITS edits in the pairs of FILE, and print how many of each kind fail."""
     if rows := _edits_of(file, "claims", asked, claims_of):

@@ -24,7 +24,7 @@ from model.stored.folder import write_atomically
 from training.corpus.corpus import CHECKED, Pair, Sentence, read_corpus
 from training.corpus.selection import spacing_faults
 from training.noise import everyday
-from training.options import UnusableError, command
+from training.options import FOLDER, PATH, UnusableError, command
 from training.run.stream import StreamSettings
 
 CORPUS_FILE, PAIRS_FILE, DEV_FILE, TABLE_FILE = (
@@ -90,7 +90,7 @@ def analyse(texts: list[str], workers: int) -> Analysed:
     return whole
 
 
-def _rows(paths: Iterable[str]) -> list[Sentence | Pair]:
+def _rows(paths: Iterable[Path]) -> list[Sentence | Pair]:
     """The rows of the files that a training would read, without those that are too long."""
     return [row for path in paths for row in read_corpus(path).up_to(StreamSettings.max_length).rows]
 
@@ -102,11 +102,11 @@ def _write(path: Path, rows: Iterable[Sentence | Pair]) -> None:
 
 
 @command("pack")
-@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--corpus", multiple=True, required=True, type=click.Path(exists=True), help="As for train.")
-@click.option("--dev", type=click.Path(exists=True), help="As for train.")
+@click.argument("out", type=FOLDER)
+@click.option("--corpus", multiple=True, required=True, type=PATH, help="As for train.")
+@click.option("--dev", type=PATH, help="As for train.")
 @click.option("--workers", default=1, show_default=True, help="Processes that ask Kiwi.")
-def pack_command(out: Path, corpus: tuple[str, ...], dev: str | None, workers: int) -> None:
+def pack_command(out: Path, corpus: tuple[Path, ...], dev: Path | None, workers: int) -> None:
     """Write into OUT the files that ``train`` needs where neither the corpus nor Kiwi's model can be brought.
 
     The sentences are checked here once, and compressed to an eighth. Those in which by Kiwi's morphemes a
@@ -197,12 +197,8 @@ def chosen_stages(recipe: dict[str, Any], names: Collection[str], share: float) 
 
 @command("recipe")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="For all stages."
-)
-@click.option(
-    "--recipe", "path", default=RECIPE, type=click.Path(exists=True, path_type=Path), help="Another one."
-)
+@click.option("--out", required=True, type=FOLDER, help="For all stages.")
+@click.option("--recipe", "path", default=RECIPE, type=PATH, help="Another one.")
 @click.option("--only", multiple=True, metavar="STAGE", help="Only this stage; may be given several times.")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Of every stage; NAME= leaves one out."

@@ -38,7 +38,7 @@ from model.stored.folder import (
 )
 from model.text.tokenizer import Tokenizer
 from training.corpus.corpus import write_table
-from training.options import command
+from training.options import FOLDER, SHARE, command
 
 RUN_FILE, HISTORY_FILE = "run.json", "history.csv"
 COLUMNS = ("step", "loss", "learning_rate", "dev_loss", "dev_token_accuracy", "pairs", "seconds")
@@ -216,16 +216,16 @@ def add_graph(folder: Path) -> None:
 
 @command("average")
 @click.argument("models", nargs=-1, required=True)
-@click.option("--out", required=True, type=click.Path(file_okay=False), help="The new model's folder.")
+@click.option("--out", required=True, type=FOLDER, help="The new model's folder.")
 @click.option(
     "--share",
     default=0.5,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=SHARE,
     help="Of two models: of the second in each of the new weights; the rest is the first.",
 )
 @click.option("--last", type=click.IntRange(min=2), help="Of one model: its last so many snapshots.")
-def average(models: tuple[str, ...], out: str, share: float, last: int | None) -> None:
+def average(models: tuple[str, ...], out: Path, share: float, last: int | None) -> None:
     """Average the weights of MODELS, where the later ones were trained on from the earlier, into a new model.
 
     Between such weights the loss often has no hill, and a point between them may correct better than each of
@@ -245,16 +245,15 @@ def average(models: tuple[str, ...], out: str, share: float, last: int | None) -
 
     network = build_network(end.config, end.tokenizer)
     end._replace(weights=_mean([origin.weights for origin in origins], shares)).put_into(network)
-    save_model_folder(Path(out), network, end.tokenizer)
-    add_graph(Path(out))
+    save_model_folder(out, network, end.tokenizer)
+    add_graph(out)
     names = [origin.name.rpartition(" ")[0] for origin in origins][: len(models)]  # the fingerprint follows
     options = ["--last", str(last)] if last else ["--share", str(share)] if len(models) == 2 else []
-    record = Record(Path(out), end.past)
+    record = Record(out, end.past)
     record.open_history(0)
     record.write_run(
         {
-            "command": "python -m training average"
-            f" {shlex.join([*names, *options, '--out', Path(out).name])}",
+            "command": f"python -m training average {shlex.join([*names, *options, '--out', out.name])}",
             "hardware": hardware(),
             "taken": {"steps": 0, "pairs": 0, "tokens": 0, "seconds": 0},
             "network": end.config.to_dict(),

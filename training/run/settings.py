@@ -10,7 +10,7 @@ import click
 from model.stored.config import NetworkConfig, Seq2SeqConfig, TransformerConfig
 from model.stored.folder import ARCHITECTURES, fingerprint, model_name
 from training.corpus.selection import read_weights
-from training.options import knob, part
+from training.options import COUNT, FOLDER, PATH, SHARE, knob, part
 from training.run.record import Origin
 from training.run.stream import Judge, StreamSettings
 
@@ -65,9 +65,7 @@ class Knobs(StreamSettings):
         option="--weight",
         multiple=True,
     )
-    judge_share: float = knob(
-        0.3, "Share of the pairs that the judge keeps for their loss.", type=click.FloatRange(0, 1)
-    )
+    judge_share: float = knob(0.3, "Share of the pairs that the judge keeps for their loss.", type=SHARE)
 
     steps: int = knob(20_000, "Optimiser steps in all.")
     schedule: str = knob("trapezoid", type=click.Choice(SCHEDULES))
@@ -107,9 +105,7 @@ class Knobs(StreamSettings):
         type=_PROPER_SHARE,
     )
     snapshot_every: int | None = knob(
-        None,
-        "Keep the weights after each so many steps, to average them: average --last.",
-        type=click.IntRange(min=1),
+        None, "Keep the weights after each so many steps, to average them: average --last.", type=COUNT
     )
 
     def network(self, vocab_size: int) -> NetworkConfig:
@@ -129,29 +125,20 @@ class Knobs(StreamSettings):
 class RunFiles:
     """The files and models of a run, all options of ``train`` beside its knobs."""
 
-    corpus: tuple[str, ...] = knob(
-        (), "Correct sentences: .jsonl or .txt.", multiple=True, type=click.Path(exists=True)
+    corpus: tuple[Path, ...] = knob((), "Correct sentences: .jsonl or .txt.", multiple=True, type=PATH)
+    pairs: tuple[Path, ...] = knob(
+        (), "Pairs: CSV with src,tgt, or .jsonl with wrong, right.", multiple=True, type=PATH
     )
-    pairs: tuple[str, ...] = knob(
-        (),
-        "Pairs: CSV with src,tgt, or .jsonl with wrong, right.",
-        multiple=True,
-        type=click.Path(exists=True),
-    )
-    dev: str | None = knob(None, "Sentences or pairs whose loss is watched.", type=click.Path(exists=True))
-    out: str = knob(
-        None, "The run's folder; resumed if begun.", required=True, type=click.Path(file_okay=False)
-    )
+    dev: Path | None = knob(None, "Sentences or pairs whose loss is watched.", type=PATH)
+    out: Path = knob(None, "The run's folder; resumed if begun.", required=True, type=FOLDER)
     init: str | None = knob(
         None, "Start from this model (name in assets/, or folder) instead of from nothing."
     )
     judge: str | None = knob(
         None, "A small model (name in assets/, or folder) that picks the pairs worth training on."
     )
-    morphemes: str | None = knob(
-        None,
-        "What pack wrote, instead of Kiwi, where its model is missing.",
-        type=click.Path(exists=True),
+    morphemes: Path | None = knob(
+        None, "What pack wrote, instead of Kiwi, where its model is missing.", type=PATH
     )
 
 
@@ -164,8 +151,8 @@ def settings_of(
     picks the pairs, None where all are kept.
     """
     return {
-        "corpus": [Path(path).name for path in (*files.corpus, *files.pairs)],
-        "dev": Path(files.dev).name if files.dev else None,
+        "corpus": [path.name for path in (*files.corpus, *files.pairs)],
+        "dev": files.dev.name if files.dev else None,
         "schedule": asdict(knobs.schedule_for(network)),
         "network": asdict(network),
         "label_smoothing": knobs.label_smoothing,

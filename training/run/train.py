@@ -31,7 +31,7 @@ from training.run.stream import Judge, PoolMaker, Stream, StreamSettings, keep_f
 
 
 def _read(
-    paths: tuple[str, ...], weights: Mapping[str, float] | None = None, seed: int = 0
+    paths: tuple[Path, ...], weights: Mapping[str, float] | None = None, seed: int = 0
 ) -> list[Practised]:
     """Sentences as strings and pairs as tuples; skipped rows are reported on standard error.
 
@@ -104,9 +104,9 @@ def train(context: click.Context, /, files: RunFiles, knobs: Knobs) -> None:
     keep_freed_memory()
     if not files.corpus and not files.pairs:
         raise click.UsageError("give --corpus with correct sentences, or --pairs with pairs of your own")
-    begun, out = time.monotonic(), Path(files.out)
+    begun, out = time.monotonic(), files.out
     if files.morphemes:
-        os.environ[TABLE_VARIABLE] = files.morphemes
+        os.environ[TABLE_VARIABLE] = str(files.morphemes)
     origin = _origin(context, files.init)
     items = _read((*files.corpus, *files.pairs), knobs.weights, knobs.seed)
     dev_items = _read((files.dev,)) if files.dev else []

@@ -13,12 +13,10 @@ import click
 
 from model.stored.folder import fingerprint, read_config, set_minimum_confidence
 from training.measure.report import write_numbers
-from training.options import command, knob
+from training.options import FOLDER, PATH, SHARE, command, knob
 from training.run.record import add_graph
 
 COPIED = ("config.json", "vocabulary.txt", "weights.npz", "run.json", "history.csv", "corpus.csv")
-PATH = click.Path(exists=True, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def copy_model(source: Path, target: Path) -> None:
@@ -54,10 +52,10 @@ def best_of(evaluations: dict[Path, dict[str, Any]]) -> Path:
 class CopySettings:
     """The options of ``copy``."""
 
-    minimum: float | None = knob(None, "The minimum confidence of the copy.", type=click.FloatRange(0, 1))
+    minimum: float | None = knob(None, "The minimum confidence of the copy.", type=SHARE)
     keep_minimum: bool = knob(False, "Keep the minimum confidence of the model in TARGET.", is_flag=True)
     name: str | None = knob(None, "What the documents call these weights.")
-    numbers: Path | None = knob(None, "Gets weights.json: the name.", type=FOLDER)  # noqa: RUF009
+    numbers: Path | None = knob(None, "Gets weights.json: the name.", type=FOLDER)
 
 
 @command("copy", asked=CopySettings)

@@ -17,12 +17,11 @@ from training.documents.render import DOCUMENTS
 from training.documents.tables import QUESTIONS
 from training.measure.natural import VERDICTS_FILE
 from training.measure.sets import EVERYDAY, OWN_SETS
-from training.options import knob
+from training.options import SHARE, knob
 from training.ship.step import PYTHON, Step
 
 _NAME = re.compile(r"\{(\w+)\}")
 ROOT = ASSETS.parent  # of the repository: the documents lie there
-SHARE = click.FloatRange(0, 1)
 # Makes the errors of every evaluation, so a change there asks for new numbers.
 ERRORS = ROOT / "training" / "noise"
 # These rooms decide a correction.
@@ -53,7 +52,7 @@ class ShipPlan:
     The default sizes are those of the shipped measurements; a rehearsal takes smaller ones.
     """
 
-    corpus: Path = _folder("corpus", "Holds train, train2, dev, test, real_pairs and unseen.jsonl.")  # noqa: RUF009
+    corpus: Path = _folder("corpus", "Holds train, train2, dev, test, real_pairs and unseen.jsonl.")
     last: int | None = knob(
         None, "Ship the mean of the run's last so many snapshots.", type=click.IntRange(min=2)
     )
@@ -63,8 +62,8 @@ class ShipPlan:
     )
     name: str = knob("", "What the documents call these weights, as 'run 58'. [default: the run's name]")
     minimum: str = knob("keep", "Minimum confidence: keep, choose, or a number.", metavar="HOW")
-    into: Path = _folder(ASSETS / DEFAULT_MODEL, "The model folder that is shipped.")  # noqa: RUF009
-    documents: Path = _folder(ROOT, "Holds README.md, docs and benchmarks.")  # noqa: RUF009
+    into: Path = _folder(ASSETS / DEFAULT_MODEL, "The model folder that is shipped.")
+    documents: Path = _folder(ROOT, "Holds README.md, docs and benchmarks.")
     seeds: int = _size(3, "Confidence: errors made for each sentence.")
     drill: int = _size(9000, "Confidence: phrases with a native mistake.")
     space_drill: int = _size(3000, "Confidence: phrases with a misplaced space.")

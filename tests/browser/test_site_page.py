@@ -70,6 +70,16 @@ def test_where_nothing_can_be_drawn_the_network_still_answers(browser, site_host
     page.close()
 
 
+def test_cards_of_one_word_tell_which_of_its_spaces_they_are_about(typed):
+    typed.locator("textarea").fill("할수있는만큼 하자")
+    words = typed.locator(".corrected .change")
+    expect(words).to_have_count(1)
+    for part in ("할␣수", "수␣있"):
+        words.click()
+        expect(typed.locator(".card .part")).to_have_text(part)
+    words.press("Escape")  # an open card lies over buttons
+
+
 def test_typing_is_corrected_and_drawn(typed, light):
     assert corrected(typed) == RIGHT
     text = "내일 가치 가자"

@@ -2,7 +2,7 @@
 import { filled } from "../../../viz/browser/dom.js";
 import { confidenceText, probabilityText } from "../../../viz/browser/type.js";
 import { decide, isRejected, movedAlong, readPlaces, writtenPlaces } from "./decisions.js";
-import { figuresOf, withBlanks } from "./figures.js";
+import { figuresOf, visibleToken, withBlanks } from "./figures.js";
 import { confidence, isSpace, restored } from "./text.js";
 import { moreViews } from "./views.js";
 
@@ -19,6 +19,7 @@ export function piecesOf(found, chosen, say) {
   const several = found.sentences.length > 1 ? found.sentences : [];
   const starts = new Map(several.map(({ start }, place) => [start, place]));
   const pieces = [];
+  const parts = {};
   let done = 0;
   const plain = (end) => {
     for (const [start, place] of starts)
@@ -33,11 +34,16 @@ export function piecesOf(found, chosen, say) {
     plain(start);
     if (starts.has(start)) pieces.push({ sentence: starts.get(start) });
     pieces.push(word(source, start, end, inside, write, say));
+    const apart = inside.filter((change) => change.made);
+    if (apart.length > 1)
+      for (const change of apart)
+        parts[change.number] = partOf(source.slice(start, end), start, change, write);
     done = end;
   }
   plain(source.length);
   const made = proposals.filter((change) => change.made);
-  const cards = Object.fromEntries(made.map((change) => [change.number, cardOf(change, write, say)]));
+  const card = (change) => ({ ...cardOf(change, write, say), ...parts[change.number] });
+  const cards = Object.fromEntries(made.map((change) => [change.number, card(change)]));
   const words = wordsSaid(proposals, found, say);
   return { pieces, text: write(found.text), proposals: cards, chosen, opened: found.place, words };
 }
@@ -91,6 +97,14 @@ function word(source, start, end, inside, write, say) {
     kinds: jointKinds(made).map((kind) => kindName(kind, say)),
     offer: offerOf(inside, text, say),
   };
+}
+
+/** Which of the changes of `word`, which begins at `begin`, a card is about: as typed, and as written. */
+function partOf(word, begin, { start, end, wrong, right }, write) {
+  const before = Array.from(word.slice(0, start - begin)).at(-1) ?? "";
+  const [after = ""] = word.slice(end - begin);
+  const seen = (side) => visibleToken(write(before + side + after), Infinity);
+  return { typed: seen(wrong), part: seen(right) };
 }
 
 /** The word with all its changes, where some are not made. */

@@ -135,7 +135,7 @@ class AnswerCache:
     """
 
     def __init__(self, entries: int, room: int):
-        self._entries, self._room, self._used = entries, room, 0
+        self._entries, self._room = entries, room
         self._answers: OrderedDict[Hashable, Future[Any]] = OrderedDict()
         self._sizes: dict[Hashable, int] = {}  # of the finished answers
         self._lock = Lock()
@@ -146,29 +146,25 @@ class AnswerCache:
 
         An error of ``find`` is raised in every thread that waits, and is not kept.
         """
+        mine: Future[R] = Future()
         with self._lock:
-            known = self._answers.get(key)
-            if known is None:
-                mine: Future[R] = Future()
-                self._answers[key] = mine
-            else:
-                self._answers.move_to_end(key)
-        if known is not None:
-            return known.result()
+            first = self._answers.setdefault(key, mine)
+            self._answers.move_to_end(key)
+        if first is not mine:
+            return first.result()
         try:
             answer, size = find()
         except BaseException as error:
             with self._lock:
-                if self._answers.get(key) is mine:
-                    del self._answers[key]
+                del self._answers[key]
             mine.set_exception(error)
             raise
         mine.set_result(answer)
         with self._lock:
-            if self._answers.get(key) is mine:
-                self._sizes[key] = size
-                self._used += size
-                self._make_room()
+            self._sizes[key] = size
+            while len(self._sizes) > self._entries or sum(self._sizes.values()) > self._room:
+                oldest = next(key for key in self._answers if key in self._sizes)
+                del self._answers[oldest], self._sizes[oldest]
         return answer
 
     def known(self, key: Hashable) -> Any | None:
@@ -181,9 +177,3 @@ class AnswerCache:
 
     def __len__(self) -> int:
         return len(self._answers)
-
-    def _make_room(self) -> None:
-        while len(self._sizes) > self._entries or self._used > self._room:
-            oldest = next(key for key in self._answers if key in self._sizes)
-            del self._answers[oldest]
-            self._used -= self._sizes.pop(oldest)

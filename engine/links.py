@@ -58,7 +58,7 @@ class Link:
     ):
         self._start, self._pauses, self._rest = start, pauses or _PAUSES, rest
         self._state = Condition()  # guards all that follows
-        self._endpoint: Endpoint | None = None
+        self.endpoint: Endpoint | None = None  # the present worker; None while it starts
         self._idle: list[Connection] = []  # to the present worker
         self.problem: EngineDiedError | None = None  # why no worker could be started, several times in a row
         self._is_well = False  # whether the present worker has loaded a model or answered
@@ -73,12 +73,7 @@ class Link:
     @property
     def is_lost(self) -> bool:
         """Whether several starts have failed, and no worker has been started since."""
-        return self.problem is not None and self._endpoint is None
-
-    @property
-    def endpoint(self) -> Endpoint | None:
-        """The present worker; None while it starts."""
-        return self._endpoint
+        return self.problem is not None and self.endpoint is None
 
     def ask(self, message: Message, deadline: float) -> tuple[Any, int]:
         """The answer and its size in bytes.
@@ -122,7 +117,7 @@ class Link:
         self._use(0)
         before = self.progress
         known = before.get(key)
-        if self._endpoint is None or (known is not None and not known.may_be_tried_again):
+        if self.endpoint is None or (known is not None and not known.may_be_tried_again):
             return
         with suppress(*LOST, EngineError):
             told, _ = self.ask(Message(key, PREPARE, ()), time.monotonic() + _NOTICED)
@@ -135,14 +130,14 @@ class Link:
         still.
         """
         with self._state:
-            lost = self._endpoint
-            self._state.wait_for(lambda: lost is None or self._endpoint is not lost, timeout=_NOTICED)
+            lost = self.endpoint
+            self._state.wait_for(lambda: lost is None or self.endpoint is not lost, timeout=_NOTICED)
 
     def close(self) -> None:
         """End the worker and everything that belongs to it."""
         self._end.close()
         with self._state:
-            endpoint = self._endpoint
+            endpoint = self.endpoint
             self._state.notify_all()
         if endpoint is not None:
             endpoint.stop()
@@ -161,13 +156,13 @@ class Link:
     def _connection(self, deadline: float) -> tuple[Endpoint, Connection]:
         with self._state:
             self._state.wait_for(
-                lambda: self._endpoint or self.problem or self._end.closed, deadline - time.monotonic()
+                lambda: self.endpoint or self.problem or self._end.closed, deadline - time.monotonic()
             )
             if self._end.closed:
                 raise EngineDiedError("the engine has been closed")
-            if self._endpoint is None:
+            if self.endpoint is None:
                 raise self.problem or EngineSlowError("no worker was ready in time")
-            endpoint = self._endpoint
+            endpoint = self.endpoint
             if self._idle:
                 return endpoint, self._idle.pop()
         return endpoint, Client(endpoint.address, authkey=endpoint.secret)
@@ -175,7 +170,7 @@ class Link:
     def _keep(self, endpoint: Endpoint | None, connection: Connection, is_well: bool) -> None:
         """Keep a connection for the next question, unless its worker has gone."""
         with self._state:
-            if endpoint is self._endpoint:
+            if endpoint is self.endpoint:
                 if is_well:
                     self._is_well, self.problem = True, None
                 if len(self._idle) < _IDLE:
@@ -192,7 +187,7 @@ class Link:
                 break
             problem = self._watch_one()
             failures = 0 if self._is_well else failures + 1
-            if problem is None:
+            if problem is None or self._end.closed:
                 continue
             if failures <= _PATIENT_STARTS or problem != told:  # else a line in the log every second
                 _logger.warning("a worker of the engine ended: %s", problem)
@@ -216,7 +211,7 @@ class Link:
             with Client(endpoint.address, authkey=endpoint.secret) as connection:
                 connection.send(WATCH)
                 with self._state:
-                    self._endpoint = endpoint
+                    self.endpoint = endpoint
                     self._state.notify_all()
                 # A worker that is not ours goes on, and may have nothing to tell for hours.
                 glance = None if self._rest is None else self._rest / 100
@@ -235,8 +230,8 @@ class Link:
         """Whether the worker is not needed any more; questions from now on wait for the next one."""
         with self._state:
             if not self._is_needed():
-                self._endpoint, self._is_well, self.problem = None, True, None
-            return self._endpoint is None
+                self.endpoint, self._is_well, self.problem = None, True, None
+            return self.endpoint is None
 
     def _learn(self, progress: dict[ModelKey, Progress]) -> None:
         with self._state:
@@ -247,7 +242,7 @@ class Link:
 
     def _forget(self, endpoint: Endpoint | None) -> None:
         with self._state:
-            self._endpoint, idle, self._idle = None, self._idle, []
+            self.endpoint, idle, self._idle = None, self._idle, []
             self.progress = {}
             self._state.notify_all()
         for connection in idle:

@@ -63,7 +63,7 @@ class WorkerProcess:
         else:
             address = ("127.0.0.1", 0)
         path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             # -P: the working folder, which may hold a ``model.py``, does not come first in the path.
             command or [sys.executable, "-P", "-m", f"{__package__}.worker"],
             stdin=subprocess.PIPE,
@@ -71,23 +71,19 @@ class WorkerProcess:
             env={**_FRUGAL, **_ONE_CORE, **os.environ, "PYTHONPATH": path},
             start_new_session=True,  # Ctrl-C is for this process alone, which then ends the worker
         )
-        assert self._process.stdin and self._process.stdout, "both are pipes"
-        self._orders, self._answer = self._process.stdin, self._process.stdout
+        assert self.process.stdin and self.process.stdout, "both are pipes"
+        self._orders, self._answer = self.process.stdin, self.process.stdout
         self.address = self._introduce(orders._asdict() | {"address": address, "secret": self.secret.hex()})
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     def stop(self) -> None:
         """End it within seconds; nothing happens where it has ended."""
         with suppress(OSError):  # closing flushes to a process that may have gone
             self._orders.close()
         try:
-            self._process.wait(_SECONDS_TO_END)
+            self.process.wait(_SECONDS_TO_END)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.process.kill()
+            self.process.wait()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -101,7 +97,7 @@ class WorkerProcess:
         self._answer.close()
         if not answer:
             self.stop()
-            raise EngineDiedError(f"a worker ended at its start, with code {self._process.returncode}")
+            raise EngineDiedError(f"a worker ended at its start, with code {self.process.returncode}")
         address = json.loads(answer)
         return address if isinstance(address, str) else tuple(address)
 

@@ -49,8 +49,8 @@ def next_worker(engine: Engine, old: int | None = None) -> int:
     """The process id of the worker, once it differs from ``old``."""
     (link,) = engine._links
     with link._state:
-        assert link._state.wait_for(lambda: link.endpoint and link.endpoint.pid != old, SECONDS)
-        return link.endpoint.pid
+        assert link._state.wait_for(lambda: link.endpoint and link.endpoint.process.pid != old, SECONDS)
+        return link.endpoint.process.pid
 
 
 def hold(pid: int) -> None:
@@ -226,7 +226,7 @@ for folder in map(pathlib.Path, sys.argv[1:]):
 (link,) = engine._links
 with link._state:
     link._state.wait_for(lambda: link.endpoint)
-print(link.endpoint.pid, link.endpoint.address, flush=True)
+print(link.endpoint.process.pid, link.endpoint.address, flush=True)
 sys.stdin.read()
 """
 

@@ -31,7 +31,7 @@ SECONDS = 60
 
 
 def libraries(link) -> str:
-    return Path(f"/proc/{link.endpoint.pid}/maps").read_text()
+    return Path(f"/proc/{link.endpoint.process.pid}/maps").read_text()
 
 
 def test_the_worker_that_corrects_loads_no_tensorflow(tiny_folder):
@@ -74,17 +74,17 @@ def test_it_begins_when_asked_and_rests_when_nobody_asks():
         assert link.endpoint is None
         assert ask(time.monotonic() + SECONDS)
         first = link.endpoint
-        os.kill(first.pid, signal.SIGSTOP)
+        os.kill(first.process.pid, signal.SIGSTOP)
         asked = pool.submit(ask, time.monotonic() + SECONDS)
         time.sleep(0.5)
         assert link.endpoint is first  # a question still waits
-        os.kill(first.pid, signal.SIGCONT)
+        os.kill(first.process.pid, signal.SIGCONT)
         assert asked.result()
         wait_until(lambda: link.endpoint is None)
-        wait_until(lambda: first._process.returncode == 0)
+        wait_until(lambda: first.process.returncode == 0)
         assert link.problem is None
         assert ask(time.monotonic() + SECONDS)
-        assert link.endpoint.pid != first.pid
+        assert link.endpoint.process.pid != first.process.pid
         engine.close()
         with pytest.raises(EngineDiedError, match="closed"):
             ask(time.monotonic() + SECONDS)

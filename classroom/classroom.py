@@ -131,7 +131,7 @@ class Classroom:
 
     def __init__(self, now: float):
         self.key = secrets.token_urlsafe(24)
-        self.heard = now  # time of the last call
+        self.opened = self.heard = now  # ``heard``: time of the last call
         self._version = 0
         self._seats: dict[str, _Seat] = {}
         self._teachers: set[str] = set()  # the teacher's seats

@@ -102,8 +102,7 @@ class Classrooms(AnyClassrooms):
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock, self._lock = clock, Lock()
         self._wrong: deque[float] = deque(maxlen=MOST_WRONG)  # times of the last codes that no classroom has
-        # By their codes, with the time of opening; the oldest first.
-        self._rooms: OrderedDict[str, tuple[float, Classroom]] = OrderedDict()
+        self._rooms: OrderedDict[str, Classroom] = OrderedDict()  # by their codes, the oldest first
 
     def call(self, *arguments: Any) -> Any:
         with self._lock:
@@ -132,14 +131,13 @@ class Classrooms(AnyClassrooms):
         code = new_code()
         while code in self._rooms:
             code = new_code()
-        room = Classroom(now)
-        self._rooms[code] = now, room
+        self._rooms[code] = room = Classroom(now)
         return code, room.key
 
     def _limit_guesses(self, code: str, seat: str = "", _: str = "") -> None:
         while self._wrong and self._clock() - self._wrong[0] > MINUTE:
             self._wrong.popleft()
-        room = self._rooms.get(code, (0.0, None))[1]
+        room = self._rooms.get(code)
         if len(self._wrong) >= MOST_WRONG and not (room and seat in room._seats):
             raise FullError("too many wrong codes were tried, a minute later they are read again")
 
@@ -147,7 +145,7 @@ class Classrooms(AnyClassrooms):
         now = self._clock()
         self._forget_old(now)
         try:
-            _, room = self._rooms[code]
+            room = self._rooms[code]
         except KeyError:
             self._wrong.append(now)
             raise UnknownCodeError("no classroom has this code") from None
@@ -155,12 +153,12 @@ class Classrooms(AnyClassrooms):
         return room
 
     def _forget_old(self, now: float) -> None:
-        while self._rooms and now - next(iter(self._rooms.values()))[0] > DAY:
+        while self._rooms and now - next(iter(self._rooms.values())).opened > DAY:
             self._rooms.popitem(last=False)
 
     def _make_room(self, now: float) -> None:
         """Close the classroom with the longest silence, if that was an hour."""
-        code, (_, room) = min(self._rooms.items(), key=lambda each: each[1][1].heard)
+        code, room = min(self._rooms.items(), key=lambda each: each[1].heard)
         if now - room.heard < QUIET:
             raise FullError(f"{MOST_CLASSROOMS} classrooms are open")
         del self._rooms[code]

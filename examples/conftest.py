@@ -5,17 +5,7 @@ import os
 import pytest
 
 from hatch_build import PACKAGE, write_package
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """In two processes (``pytest -n 2 examples``) the tests of a file stay together and make its networks
-    once.
-    """
-    from xdist.scheduler import LoadFileScheduling
-
-    config.option.loadscopereorder = False  # files with few tests take longest, so none waits for the end
-    return LoadFileScheduling(config, log)
+from tests.conftest import pytest_xdist_make_scheduler  # noqa: F401  (the tests of a file stay together)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -17,6 +17,7 @@ import transformers as hf
 from examples import hugging_face_networks as small
 from examples.hugging_face_networks import END, trained
 from model import Intervention, from_transformers, laboratory_of
+from model.adapters.own_stream import checked
 from model.stored.config import GRADIENTS, INTERVENTIONS, STREAM
 
 TOKENIZER = trained("bytes")
@@ -40,8 +41,11 @@ def made(name: str) -> hf.PreTrainedModel:
 
 @pytest.fixture(scope="module", params=FAMILIES)
 def family(request):
-    about = FAMILIES[request.param]
-    return made(request.param), {name: REASONS.get(str(each), each) for name, each in about.items()}
+    """Its rows differ: as weights are made, each looks at all tokens alike."""
+    model, about = made(request.param), FAMILIES[request.param]
+    for weights in model.parameters():
+        weights.data *= about.get("grown", 3) if weights.dim() > 1 else 1
+    return model, {name: REASONS.get(str(each), each) for name, each in about.items()}
 
 
 def own_pass(model: hf.PreTrainedModel, read: list[int], **options: Any) -> Any:
@@ -104,13 +108,25 @@ def test_it_has_a_laboratory_or_says_what_is_missing(family):
     own = own_pass(model, [*before, *target[:-1]]).logits[0, -len(target) :].numpy()
     np.testing.assert_allclose(found[0], own, atol=1e-4)
     assert np.abs(found[1] - own).max() > 1e-6
-    if streamed:
-        walked = lab.patched.taps(source, target, ["logits"])["logits"]
-        centred = [logits - logits.mean(-1, keepdims=True) for logits in (walked, own)]
-        np.testing.assert_allclose(*centred, atol=1e-4)
-    else:
+    one = lab.trace(*TEXTS)
+    if "no_trace" not in about:
+        other = from_transformers(model, TOKENIZER, *TEXTS)
+        for kind in other.kinds:
+            np.testing.assert_allclose(one.attention(kind), other.attention(kind), atol=1e-6)
+        np.testing.assert_allclose(one.log_probabilities[:-1], other.log_probabilities[:-1], atol=1e-4)
+        assert one.windows == other.windows and one.decoder_input_tokens == other.decoder_input_tokens
+    assert one.prompt == (len(source) if lab.laboratory.is_decoder else 0)
+    if not streamed:
         with pytest.raises(ValueError, match=about["no_stream"]):
             _ = lab.patched
+        return
+    walked = lab.patched.taps(source, target, ["logits", *one.kinds])
+    centred = [logits - logits.mean(-1, keepdims=True) for logits in (walked["logits"], own)]
+    np.testing.assert_allclose(*centred, atol=1e-4)
+    for kind in one.kinds:
+        np.testing.assert_allclose(walked[kind], one.attention(kind), atol=1e-5)
+    with pytest.raises(ValueError, match="does not give its own logits"):
+        checked(lab.patched, [(source, target, -own)])
 
 
 def test_a_start_mark_of_the_tokenizer_is_read_once():

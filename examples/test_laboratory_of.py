@@ -18,7 +18,6 @@ from examples import hugging_face_networks as small
 from examples.hugging_face_networks import ENCODER_DECODERS, END, trained
 from model import Intervention, analysis, from_transformers, laboratory_of
 from model.activations.token_network import insides_of
-from model.adapters.own_stream import checked
 from model.analysis import Edit, contribution
 from model.analysis.attribution_methods import METHODS, added_vectors
 from model.analysis.contributions import methods_of
@@ -122,29 +121,6 @@ opened = cache(made)  # once for all tests that change nothing in it
 @pytest.fixture(params=[*ENCODER_DECODERS, *DECODERS])
 def case(request):
     return opened(request.param)
-
-
-def test_without_a_change_it_is_the_model_s_own_pass_and_the_walk_is_the_same(case):
-    one = case.lab.trace(*case.texts)
-    other = from_transformers(case.model, case.tokenizer, *case.texts)
-    for kind in other.kinds:
-        np.testing.assert_allclose(one.attention(kind), other.attention(kind), atol=1e-6, rtol=1e-4)
-    np.testing.assert_allclose(one.log_probabilities[:-1], other.log_probabilities[:-1], **CLOSE)
-    own = case.own_logits()
-    np.testing.assert_allclose(case.logits(), own, **CLOSE)
-    assert one.windows == other.windows and one.decoder_input_tokens == other.decoder_input_tokens
-    assert one.prompt == case.first and one.target_tokens[-1] == "</s>"
-    if not case.has_stream:
-        return
-    walked = case.lab.patched.taps(*case.ids, ["logits", *one.kinds])
-    centred = [each - each.mean(-1, keepdims=True) for each in (walked["logits"], own)]
-    np.testing.assert_allclose(*centred, **WALKED)
-    for kind in one.kinds:
-        # T5 does not scale its scores down, so rounding shows more.
-        np.testing.assert_allclose(walked[kind], one.attention(kind), atol=5e-4)
-    assert checked(case.lab.patched, [(*case.ids, own)]) is case.lab.patched
-    with pytest.raises(ValueError, match="does not give its own logits"):
-        checked(case.lab.patched, [(*case.ids, own[::-1])])
 
 
 def test_a_head_that_is_off_is_a_part_of_the_output_projection_that_is_zero(case):

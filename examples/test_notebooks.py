@@ -3,24 +3,20 @@
 Run by `pytest examples`; see requirements-examples.txt.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
 import nbformat
-import numpy as np
 import pytest
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
-from model import AttentionTrace
 from tests.browser.chromium import launched
+from tests.browser.site_pages import visiting
 
 ROOT = Path(__file__).parents[1]
-LAYERS, HEADS, TOKENS = 3, 2, 5
 SOURCE, TARGET = 9, 8  # tokens of the sentence that the course's networks open, padding counted
 SHOWN = {"laboratory": (6, 3), "following_an_answer": (7, 4)}  # by notebook: pictures and tables
 
@@ -35,19 +31,6 @@ def executed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     notebook.cells.insert(0, first)
     resources = {"metadata": {"path": ROOT / "examples"}}
     return NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources).execute()
-
-
-@contextmanager
-def offline(notebook: nbformat.NotebookNode, folder: Path) -> Iterator[Page]:
-    """The notebook as a page of HTML in a browser without a network."""
-    path = folder / "notebook.html"
-    path.write_text(HTMLExporter().from_notebook_node(notebook)[0], "utf-8")
-    with sync_playwright() as playwright:
-        context = launched(playwright).new_context()
-        context.set_offline(True)
-        page = context.new_page()
-        page.goto(path.as_uri())
-        yield page
 
 
 def test_the_notebook_of_each_adapter_ends_with_the_lens():
@@ -74,25 +57,6 @@ def test_every_step_shows_its_picture_or_its_table(name):
     assert (pictures, sum("<table" in "".join(each.get("text/html", "")) for each in shown)) == SHOWN[name]
 
 
-def test_the_output_of_a_cell_shows_every_head(tmp_path):
-    weights = np.random.default_rng(0).dirichlet(np.ones(TOKENS), (LAYERS, HEADS, TOKENS)).astype(np.float32)
-    trace = AttentionTrace(source_tokens=tuple("attEN"), encoder_attention=weights)
-    trace.save(tmp_path / "trace.npz")
-    cells = [
-        "from model import AttentionTrace\nfrom viz import explore",
-        f"explore(AttentionTrace.load({str(tmp_path / 'trace.npz')!r}))",
-    ]
-    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
-    with offline(executed(notebook), tmp_path) as page:
-        frame = page.frame_locator("iframe")
-        plot = frame.locator(".heatmap .js-plotly-plot")
-        frame.locator(".heatmap .plot[data-drawn]").wait_for(timeout=120_000)
-        drawn = plot.evaluate("plot => plot._fullData[0].z.map(row => [...row])")
-        np.testing.assert_allclose(drawn, trace.encoder_attention[0, 0], atol=1e-4)
-        frame.get_by_label("Layer", exact=True).select_option(index=LAYERS)
-        expect(plot).to_have_attribute("aria-label", f"Encoder self-attention · layer {LAYERS}, head 1")
-
-
 def test_the_networks_of_a_course_are_trained_and_open_offline(tmp_path):
     notebook = executed(read("keras_course_networks"))
     texts = [
@@ -104,7 +68,12 @@ def test_the_networks_of_a_course_are_trained_and_open_offline(tmp_path):
     results = [float(text) for text in texts if text.startswith(("0.", "1.0"))]
     # Of the sentences so many are written backwards without a mistake.
     assert len(results) == 2 and min(results) > 0.9
-    with offline(notebook, tmp_path) as page:
+    path = tmp_path / "notebook.html"
+    path.write_text(HTMLExporter().from_notebook_node(notebook)[0], "utf-8")
+    with (
+        sync_playwright() as playwright,
+        visiting(launched(playwright), path.as_uri(), offline=True, locale="en-US") as page,
+    ):
         expect(page.locator("iframe")).to_have_count(2)
         for place, kinds in enumerate((3, 1)):
             page.locator("iframe").nth(place).scroll_into_view_if_needed()  # out of sight nothing is drawn

@@ -15,7 +15,7 @@ Oven(degrees=200, dishes=('bread', 'cake'))
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, field, fields
 from functools import partial, update_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,17 +35,6 @@ FOLDER = click.Path(file_okay=False, path_type=Path)  # may have to be made
 SHARE, COUNT = click.FloatRange(0, 1), click.IntRange(min=1)
 
 S = TypeVar("S", bound="DataclassInstance")
-_KNOB = "knob"  # the key of a field's metadata under which its Knob lies
-
-
-@dataclass(frozen=True)
-class Knob:
-    """The part of a field's declaration that belongs to its option."""
-
-    help: str
-    parse: Callable[[Any], Any] | None  # from the option's text to the field's value; raises ValueError
-    option: str | None  # None: the field's name with dashes
-    attributes: Mapping[str, Any]  # further arguments of click.Option
 
 
 def knob(
@@ -58,18 +47,17 @@ def knob(
 ) -> Any:
     """A dataclass field that is an option, too.
 
-    ``attributes`` are those of ``click.Option``, as ``type`` or ``multiple``.
-
-    With ``parse`` the option stays the text that was typed until ``read_options`` reads it, so a command can
-    be told as it was given; an option that is not given is read from an empty text. A ``default`` that can be
-    changed is a function that makes it.
+    Args:
+        default: A value, or a function that makes one that can be changed.
+        help: The text of ``--help``.
+        parse: From the option's text to the field's value; raises ValueError. The option stays the text that
+            was typed until ``read_options`` reads it, so a command can be told as it was given; an option
+            that is not given is read from an empty text.
+        option: Its name; None for the field's name with dashes.
+        attributes: Those of ``click.Option``, as ``type`` or ``multiple``.
     """
-    metadata = {_KNOB: Knob(help, parse, option, attributes)}
-    return (
-        field(default_factory=default, metadata=metadata)
-        if callable(default)
-        else field(default=default, metadata=metadata)
-    )
+    made = {"default_factory": default} if callable(default) else {"default": default}
+    return field(**made, metadata={"help": help, "parse": parse, "option": option, "attributes": attributes})
 
 
 def options_of(settings: type) -> list[click.Option]:
@@ -77,7 +65,7 @@ def options_of(settings: type) -> list[click.Option]:
 
     Example: see the module's ``>>>`` lines.
     """
-    return [_option(settings, each) for each in fields(settings) if _KNOB in each.metadata]
+    return [_option(settings, each) for each in fields(settings) if "option" in each.metadata]
 
 
 class UnusableError(ValueError):
@@ -126,8 +114,8 @@ def read_options(settings: type[S], options: Mapping[str, Any]) -> S:
     """
     values = {}
     for each in fields(settings):
-        if _KNOB in each.metadata:
-            parse = each.metadata[_KNOB].parse
+        if "option" in each.metadata:
+            parse = each.metadata["parse"]
             values[each.name] = parse(options[each.name]) if parse else options[each.name]
     return settings(**values)
 
@@ -138,16 +126,17 @@ def part(settings: type[S], whole: Any) -> S:
 
 
 def _option(settings: type, each: Field[Any]) -> click.Option:
-    knob: Knob = each.metadata[_KNOB]
-    attributes = dict(knob.attributes)
-    if knob.parse:
+    attributes = dict(each.metadata["attributes"])
+    if each.metadata["parse"]:
         attributes.setdefault("default", () if attributes.get("multiple") else "")
         attributes["callback"] = partial(_check, settings, each)
     else:
         attributes["default"] = None if each.default is MISSING else each.default
         attributes["show_default"] = attributes["default"] is not None
     return click.Option(
-        [knob.option or f"--{each.name.replace('_', '-')}", each.name], help=knob.help or None, **attributes
+        [each.metadata["option"] or f"--{each.name.replace('_', '-')}", each.name],
+        help=each.metadata["help"] or None,
+        **attributes,
     )
 
 
@@ -159,7 +148,7 @@ def _check(
     One that cannot be read, or not be the value of this field, ends the command with a message.
     """
     try:
-        settings(**{each.name: each.metadata[_KNOB].parse(text)})
+        settings(**{each.name: each.metadata["parse"](text)})
     except ValueError as error:
         raise click.BadParameter(f"{text!r}: {error}") from error
     return text

@@ -160,11 +160,6 @@ IN_LANGUAGE = (
     *(tables.head_name, tables.node_name, tables.group_name, tables.claim_name),
     *(lessons.filled, lessons.plan_of, notes),
 )
-OF_TABLES = (
-    *(tables.kinds_of, tables.groups_of, tables.parts_that_matter, tables.of_part, tables.of_layer),
-    *(tables.writers_of, tables.heads_of_stories, tables.shares_of, tables.effects_of, tables.second_loss),
-    *(tables.pruning_rows, tables.in_order, tables.nearest, lessons.words_of, row, head),
-)
 
 
 @cache
@@ -172,7 +167,7 @@ def _environment(language: str) -> Environment:
     """The templates with all that they may call, for "ko" or "en"."""
     loader = FileSystemLoader(TEMPLATES)
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    calls: dict[str, Callable[..., Any]] = {each.__name__: each for each in OF_TABLES}
+    calls: dict[str, Callable[..., Any]] = {"words_of": lessons.words_of, "row": row, "head": head}
     calls |= {each.__name__: partial(each, language=language) for each in IN_LANGUAGE}
     calls["say"] = lambda korean, english: tables.in_language((korean, english), language)
     calls["kind_name"] = lambda kind: tables.in_language(tables.KINDS[kind], language)
@@ -181,9 +176,7 @@ def _environment(language: str) -> Environment:
     calls["pick"] = lambda found, chosen: [found[name] for name in chosen]
     calls["numbered"] = lambda text, items: [text.format(number) for number, _ in enumerate(items, 1)]
     environment.filters |= FILTERS | {name: calls[name] for name in ("head_of", "head_name", "method_name")}
-    names = ("FAMILIES", "SHOWN", "QUESTIONS", "KINDS", "METHODS", "MISTAKES", "CHANGED")
-    constants = {name: getattr(tables, name) for name in names}
-    environment.globals |= calls | constants | {"language": language}
+    environment.globals |= vars(tables) | calls | {"language": language}
     return environment
 
 

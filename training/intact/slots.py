@@ -1,13 +1,16 @@
 """Random texts that a correction must keep: figures, Latin words, addresses, emoji, names."""
 
 import random
+import re
 import string
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from model.text import hangul
+from training.noise.pieces import simple_syllables
 
 
 @dataclass(frozen=True)
@@ -71,20 +74,24 @@ def _pseudo_word(rng: random.Random, syllables: int) -> str:
     return word + rng.choice(("", "", "n", "l", "m"))
 
 
-def _time(rng: random.Random) -> str:
-    return rng.choice(("{}:{:02}", "{:02}:{:02}", "{:02}:{:02}:00")).format(
-        rng.randrange(24), rng.randrange(60)
-    )
+# A blank of a shape: a number of a range, perhaps with leading zeros; so many digits; one of some texts.
+_BLANK = re.compile(r"\{(?:(\d+)-(\d+)(:\d+)?|(#+)|([^}]*))\}")
 
 
-def _date(rng: random.Random) -> str:
-    shape = rng.choice(("{}-{:02}-{:02}", "{}.{:02}.{:02}", "{}. {}. {}.", "{}/{}/{}"))
-    return shape.format(rng.randrange(1950, 2050), rng.randrange(1, 13), rng.randrange(1, 29))
+def _shaped(shapes: str | list[str], rng: random.Random) -> str:
+    """One of the shapes with its blanks filled.
 
+    >>> _shaped("{1-9}.{##}{,!}", random.Random(0))
+    '7.74!'
+    """
 
-def _phone(rng: random.Random) -> str:
-    shape = rng.choice(("010-{}-{}", "02-{}-{}", "+82-10-{}-{}", "010{}{}", "070 {} {}"))
-    return shape.format(_digits(rng, 4), _digits(rng, 4))
+    def fill(blank: re.Match[str]) -> str:
+        least, most, zeros, digits, texts = blank.groups()
+        if least:
+            return format(rng.randrange(int(least), int(most) + 1), (zeros or "").removeprefix(":"))
+        return _digits(rng, len(digits)) if digits else rng.choice(texts.split(","))
+
+    return _BLANK.sub(fill, rng.choice(shapes) if isinstance(shapes, list) else shapes)
 
 
 def _measure(rng: random.Random) -> Slot:
@@ -174,13 +181,7 @@ def _glossed(rng: random.Random) -> str:
 
 def _syllables(rng: random.Random, count: int) -> str:
     """Random syllables of single consonants, vowels of transliteration and the codas ㄱㄴㄹㅁㅂㅇ or none."""
-    codas = ("", "", "", *"ㄱㄴㄹㅁㅂㅇ")
-    return "".join(
-        hangul.compose(
-            rng.choice("ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"), rng.choice("ㅏㅓㅗㅜㅡㅣㅐㅔ"), rng.choice(codas)
-        )
-        for _ in range(count)
-    )
+    return simple_syllables(rng, count, "ㅏㅓㅗㅜㅡㅣㅐㅔ", ("", "", "", *"ㄱㄴㄹㅁㅂㅇ"))
 
 
 def _person(rng: random.Random) -> str:
@@ -196,23 +197,10 @@ def _place(rng: random.Random) -> str:
 
 
 _MAKERS: dict[str, Callable[[random.Random], str | Slot]] = {
-    "time": _time,
-    "date": _date,
-    "phone": _phone,
+    **{name: partial(_shaped, shapes) for name, shapes in TEXTS["shapes"].items()},
     "measure": _measure,
-    "percent": lambda rng: Slot(
-        f"{rng.choice(('', '', '-', '±'))}{rng.randrange(100)}.{rng.randrange(1, 100)}%", "퍼센트"
-    ),
+    "percent": lambda rng: Slot(_shaped("{,,-,±}{0-99}.{1-99}%", rng), "퍼센트"),
     "price": lambda rng: f"{rng.randrange(1, 10 ** rng.randrange(4, 10)):,}",
-    "count": lambda rng: str(rng.randrange(2, 100)),
-    "year": lambda rng: str(rng.randrange(1900, 2060)),
-    "month": lambda rng: str(rng.randrange(1, 13)),
-    "day": lambda rng: str(rng.randrange(1, 32)),
-    "decimal": lambda rng: f"{rng.randrange(10)}.{rng.randrange(1, 1000)}",
-    "temperature": lambda rng: f"{rng.randrange(10, 40)}.{rng.randrange(10)}℃",
-    "version": lambda rng: (
-        f"{rng.choice(('', 'v'))}{rng.randrange(10)}.{rng.randrange(30)}.{rng.randrange(10)}"
-    ),
     "word": _word,
     "acronym": lambda rng: "".join(rng.choices(_CAPITALS, k=rng.randrange(2, 6))),
     "identifier": _identifier,

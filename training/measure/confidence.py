@@ -33,7 +33,7 @@ from model.stored.folder import DEFAULT_MODEL, find_model_folder, fingerprint, o
 from training.corpus.corpus import Corpus, open_corpus, read_sentences
 from training.documents.render import content
 from training.documents.tables import Sources
-from training.measure.evaluate import evaluate_with_progress, sample_pairs
+from training.measure.evaluate import evaluate, sample_pairs
 from training.measure.metrics import edits
 from training.measure.report import write_json
 from training.noise.drill import Drill, SpaceDrill
@@ -45,20 +45,20 @@ STEPS = 25  # steps of Newton's method, more than it needs to find two numbers
 RIDGE = 1e-6  # where all rows have the same odds there is no slope to find
 
 
-@dataclass(frozen=True)
-class Boosting:
-    """The settings of a fit; a leaf is pulled toward 0 by ``ridge``."""
+class Boosting(NamedTuple):
+    """The settings of a fit."""
 
-    trees: int = 150
-    depth: int = 2  # questions before a leaf; with two, the values of two features count together
-    rate: float = 0.1  # of each tree's leaves that is added
-    thresholds: int = 31  # tried for each feature
+    trees: int = 500
+    depth: int = 5  # questions before a leaf; with two, the values of two features count together
+    rate: float = 0.05  # of each tree's leaves that is added
     fewest: int = 20  # examples in a leaf
-    ridge: float = 1.0
+
+
+BOOSTING = Boosting()
 
 
 def fit(
-    rows: np.ndarray, right: np.ndarray, monotone: Sequence[int], how: Boosting = Boosting()
+    rows: np.ndarray, right: np.ndarray, monotone: Sequence[int], how: Boosting = BOOSTING
 ) -> tuple[float, tuple[Tree, ...]]:
     """Fit trees to whether each row is right. The same rows give the same trees.
 
@@ -85,11 +85,11 @@ def fit(
         "learning_rate": how.rate,
         "max_depth": how.depth,
         "num_leaves": 2**how.depth,
-        "max_bin": how.thresholds + 1,
+        "max_bin": 32,  # one more than thresholds that are tried for each feature
         "min_data_in_bin": 1,
         "min_data_in_leaf": how.fewest,
         "min_sum_hessian_in_leaf": 0.0,
-        "lambda_l2": how.ridge,
+        "lambda_l2": 1.0,  # pulls a leaf toward 0
         "min_gain_to_split": 1e-3,
         "monotone_constraints": list(monotone),
         "deterministic": True,
@@ -244,7 +244,6 @@ def _as_they_are(sentences: Iterable[str]) -> list[NoisyPair]:
 
 
 TOGETHER = 1024  # pairs that are answered at a time
-BOOSTING = Boosting(trees=500, depth=5, rate=0.05)
 
 
 class JudgedCandidate(NamedTuple):
@@ -394,7 +393,7 @@ def _gains(corrector: Corrector, confidence: Confidence, tested: list[NoisyPair]
     judges = {"network": None, "phrases": replace(confidence, second=None), "morphemes": confidence}
     for name, judge in judges.items():
         corrector.confidence = judge
-        report = evaluate_with_progress(corrector, tested, 64)
+        report = evaluate(corrector, tested)
         error = report.reliability["expected_calibration_error"]
         gains[name] = {"expected_calibration_error": error, "thresholds": report.thresholds}
     return gains

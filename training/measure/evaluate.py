@@ -9,7 +9,7 @@ family drawn from the training mix, the same one for the same seed and sentence 
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,40 +31,33 @@ from training.run.record import read_history
 GIVEN, CLEAN = "given", "clean"  # families of pairs from a file: with an error in them, and without
 
 
-def evaluate(
-    corrector: AnswersMany,
-    pairs: Iterable[NoisyPair],
-    batch: int = 64,
-    advance: Callable[[int], object] = lambda done: None,
-) -> Report:
+def evaluate(corrector: AnswersMany, pairs: Sequence[NoisyPair], batch: int = 64) -> Report:
     """Correct the wrong side of every pair, ``batch`` at a time, and compare with the right side.
 
-    ``advance`` is told how many sentences each batch held. No pairs give a report whose shares are nan.
+    No pairs give a report whose shares are nan.
     """
     started = time.perf_counter()
-    outcomes = outcomes_of(corrector, list(pairs), batch, advance)
+    outcomes = outcomes_of(corrector, pairs, batch)
     return _report_on(outcomes, time.perf_counter() - started)
 
 
-def outcomes_of(
-    corrector: AnswersMany,
-    pairs: Sequence[Any],
-    batch: int,
-    advance: Callable[[int], object] = lambda done: None,
-) -> list[Outcome]:
-    """The correction of the wrong side of each pair, ``batch`` at a time; ``advance`` is told how many each
-    batch held.
+def outcomes_of(corrector: AnswersMany, pairs: Sequence[Any], batch: int) -> list[Outcome]:
+    """The correction of the wrong side of each pair, ``batch`` at a time; with a bar on standard error, where
+    that is a terminal.
 
     >>> pair = NoisyPair("밥을 머거요.", "밥을 먹어요.", GIVEN, ())
     >>> [found.correct for found in outcomes_of(corrector, [pair], batch=64)]
     [True]
     """
     found: list[Outcome] = []
-    for start in range(0, len(pairs), batch):
-        some = pairs[start : start + batch]
-        corrections = corrector.correct_batch([pair.wrong for pair in some])
-        found += [Outcome(*both) for both in zip(some, corrections, strict=True)]
-        advance(len(some))
+    terminal = Console(stderr=True)
+    with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as progress:
+        task = progress.add_task("correcting", total=len(pairs))
+        for start in range(0, len(pairs), batch):
+            some = pairs[start : start + batch]
+            corrections = corrector.correct_batch([pair.wrong for pair in some])
+            found += [Outcome(*both) for both in zip(some, corrections, strict=True)]
+            progress.advance(task, len(some))
     return found
 
 
@@ -156,7 +149,7 @@ def evaluate_command(file: Path, asked: Evaluation) -> None:
             f"no sentence belongs to the family {asked.family!r}; there are {', '.join(sorted(families))}"
         )
     corrector = Corrector.load(asked.model, asked.minimum_confidence, beam_width=asked.beam_width)
-    report = evaluate_with_progress(corrector, pairs, asked.batch)
+    report = evaluate(corrector, pairs, asked.batch)
     if asked.choose:
         best = best_threshold(report.thresholds)
         set_minimum_confidence(find_model_folder(asked.model), best)
@@ -168,14 +161,6 @@ def evaluate_command(file: Path, asked: Evaluation) -> None:
     click.echo(f"{text}\n{failures_text(report, asked.show, asked.family)}", err=asked.json == "-")
     if asked.json:
         write_json(measured, asked.json)
-
-
-def evaluate_with_progress(corrector: AnswersMany, pairs: list[NoisyPair], batch: int) -> Report:
-    """``evaluate`` with a progress bar on standard error, where that is a terminal."""
-    terminal = Console(stderr=True)
-    with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as progress:
-        task = progress.add_task("correcting", total=len(pairs))
-        return evaluate(corrector, pairs, batch, lambda done: progress.advance(task, done))
 
 
 TABLE_FILE = "snapshots.csv"

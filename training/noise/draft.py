@@ -14,15 +14,13 @@ from os.path import commonprefix
 from model.correction.counts import find_words
 from training.noise import words_of
 
-FAMILIES = ("pronunciation", "typing", "native", "spacing")
-
 
 @dataclass(frozen=True)
 class Edit:
     """One change by one rule. ``start:end`` is a span of characters of the CORRECT sentence."""
 
     rule: str  # e.g. "liaison"
-    family: str  # one of FAMILIES
+    family: str  # pronunciation, typing, native or spacing
     start: int
     end: int
 

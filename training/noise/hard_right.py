@@ -2,8 +2,8 @@
 
 A network that reads mistakes in most sentences takes a word that it seldom met for a slip in a commoner one
 (증파해야 -> 증가해야, 진안 -> 지난), and a word with a doubled syllable for one typed twice (휴대기기로 ->
-휴대기로). Here such a word stands in a right sentence. The words and frames are in ``hard_right.toml``, the
-rare nouns in ``nouns.txt``.
+휴대기로). Here such a word stands in a right sentence. The words and frames are in ``words.toml``, the rare
+nouns in ``nouns.txt``.
 """
 
 import random
@@ -12,9 +12,9 @@ from functools import cache
 from itertools import pairwise
 
 from model.text.hangul import decompose, particle
-from training.noise import rates_of, read_toml
+from training.noise import rates_of, words_of
 from training.noise.draft import Draft
-from training.noise.lexicon import Lexicon, NounPlace, noun_lines
+from training.noise.lexicon import NounPlace, lexicon, noun_lines
 from training.noise.native import table
 from training.noise.pieces import made_up_phrase
 from training.noise.pronunciation import write_as_heard
@@ -24,14 +24,7 @@ ATTEMPTS = 4  # kinds that are drawn, until one has room in the sentence
 SHARES = rates_of("hard_right")
 
 
-@cache
-def _lists() -> dict[str, tuple[str, ...]]:
-    """The lists of ``hard_right.toml``: lines of sentences, else words."""
-    of_lines = ("frames", "dialect", "quoted")
-    return {
-        name: tuple(filter(None, text.splitlines() if name in of_lines else text.split()))
-        for name, text in read_toml("hard_right").items()
-    }
+_LISTS = words_of("hard_right")
 
 
 def near_nouns(lines: Iterable[str]) -> list[str]:
@@ -71,19 +64,14 @@ def _one_syllable_less(noun: str) -> Iterator[str]:
 
 @cache
 def _near() -> tuple[str, ...]:
-    return (*near_nouns(noun_lines()), *_lists()["near"])
-
-
-@cache
-def _lexicon() -> Lexicon:
-    return Lexicon()
+    return (*near_nouns(noun_lines()), *_LISTS["near"])
 
 
 def _at_noun(change: Callable[[str, NounPlace, random.Random], str]) -> "Kind":
     """A kind that changes the sentence at one of its nouns."""
 
     def make(text: str, rng: random.Random) -> str | None:
-        places = _lexicon().places(text)
+        places = lexicon().places(text)
         return change(text, rng.choice(places), rng) if places else None
 
     return make
@@ -91,7 +79,7 @@ def _at_noun(change: Callable[[str, NounPlace, random.Random], str]) -> "Kind":
 
 def _placeholder(text: str, place: NounPlace, rng: random.Random) -> str:
     end = place.start + len(place.noun) + len(place.particle)
-    return text[: place.start] + rng.choice(_lists()["placeholders"]) + place.either_shape + text[end:]
+    return text[: place.start] + rng.choice(_LISTS["placeholders"]) + place.either_shape + text[end:]
 
 
 def _pronunciation(text: str, place: NounPlace, rng: random.Random) -> str:
@@ -105,16 +93,16 @@ def _quoted(text: str, rng: random.Random) -> str:
     row = rng.choice(table())
     wrong, right = row.wrong.strip(), row.right.strip()
     topic, by = particle("은/는", wrong), particle("으로/로", right)
-    return rng.choice(_lists()["quoted"]).format(wrong=wrong, right=right, topic=topic, by=by)
+    return rng.choice(_LISTS["quoted"]).format(wrong=wrong, right=right, topic=topic, by=by)
 
 
 Kind = Callable[[str, random.Random], str | None]
 KINDS: dict[str, Kind] = {
     "near": _at_noun(lambda text, place, rng: place.put(text, rng.choice(_near()))),
-    "brand": _at_noun(lambda text, place, rng: place.put(text, rng.choice(_lists()["brands"]))),
+    "brand": _at_noun(lambda text, place, rng: place.put(text, rng.choice(_LISTS["brands"]))),
     "placeholder": _at_noun(_placeholder),
     "pronunciation": _at_noun(_pronunciation),
-    "dialect": lambda text, rng: rng.choice(_lists()["frames"]).format(rng.choice(_lists()["dialect"])),
+    "dialect": lambda text, rng: rng.choice(_LISTS["frames"]).format(rng.choice(_LISTS["dialect"])),
     "quoted": _quoted,
     "name": lambda text, rng: f"{made_up_phrase(rng)} {text}",
 }

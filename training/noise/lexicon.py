@@ -121,6 +121,12 @@ class Lexicon:
         return noun
 
 
+@cache
+def lexicon() -> Lexicon:
+    """The nouns of ``nouns.txt``, read once."""
+    return Lexicon()
+
+
 def _ending_of(noun: str) -> tuple[str, int]:
     """The key of a line of rare nouns: last syllable and length; of two syllables the length alone."""
     return noun[-1] if len(noun) > 2 else "", len(noun)

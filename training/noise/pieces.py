@@ -28,6 +28,17 @@ FAMILY_NAMES, MIDDLE_NAMES, GIVEN_NAMES = (_LISTS[f"{part}_names"] for part in (
 FOLLOWERS = _LISTS["followers"]  # particles and titles behind a name
 
 
+def simple_syllables(
+    rng: random.Random, count: int, vowels: str = VOWELS, codas: Sequence[str] = CODAS
+) -> str:
+    """So many syllables of simple sounds, which mean nothing.
+
+    >>> simple_syllables(random.Random(0), 2)
+    '죠펙'
+    """
+    return "".join(compose(*map(rng.choice, (INITIALS, vowels, codas))) for _ in range(count))
+
+
 def made_up_name(rng: random.Random) -> str:
     """A word of 2 to LONGEST syllables that means nothing.
 
@@ -37,7 +48,7 @@ def made_up_name(rng: random.Random) -> str:
     count = rng.randint(2, LONGEST)
     if rng.random() < 0.5:
         return "".join(rng.choices(KS_X_1001_SYLLABLES, k=count))
-    return "".join(compose(*map(rng.choice, (INITIALS, VOWELS, CODAS))) for _ in range(count))
+    return simple_syllables(rng, count)
 
 
 def _vietnamese_name(rng: random.Random) -> str:
@@ -55,10 +66,7 @@ def name_in_parts(rng: random.Random) -> str:
     """
     if rng.random() < 0.5:
         return _vietnamese_name(rng)
-    parts = (
-        "".join(compose(*map(rng.choice, (INITIALS, VOWELS, CODAS))) for _ in range(rng.randint(1, 3)))
-        for _ in range(rng.choice((2, 2, 3)))
-    )
+    parts = (simple_syllables(rng, rng.randint(1, 3)) for _ in range(rng.choice((2, 2, 3))))
     return rng.choice((" ", " ", " ", "·")).join(parts)
 
 

@@ -12,14 +12,13 @@ or from nothing but chance, for patterns that the corpus lacks. To add one, add 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from training.corpus.selection import read_weights
 from training.noise.draft import Aim
 from training.noise.drill import Drill, LoneSpaces, SpaceDrill, look_alike
 from training.noise.everyday import everyday_sentence
 from training.noise.hard_right import hard_right
-from training.noise.lexicon import Lexicon
+from training.noise.lexicon import lexicon
 from training.noise.lookalikes import add_laughter, as_hearsay, make_right_lookalike
 from training.noise.native import has_native_site
 from training.noise.norm import norm_counterexample, norm_in, norm_pair
@@ -60,13 +59,8 @@ def _repetitions(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[
     return make_repetition(" ".join(words[start : start + rng.randint(1, 4)]), rng, _misspelling(maker))
 
 
-@cache
-def _nouns() -> Lexicon:
-    return Lexicon()
-
-
 def _lexicon(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, str] | None:
-    other = _nouns().vary(text, rng)
+    other = lexicon().vary(text, rng)
     return None if other == text else maker.mistake(other, rng)
 
 

@@ -29,6 +29,8 @@ from training.measure.metrics import edits
 from training.noise.pairs import NoisyPair
 from training.run.examples import PRACTICES
 
+SMALL = Boosting(trees=150, depth=2, rate=0.1)
+
 
 def data(count=3000):
     rng = np.random.default_rng(0)
@@ -43,7 +45,7 @@ def odds_of(trees, rows):
 
 def test_trees_learn_what_decides():
     rows, right = data()
-    start, trees = fit(rows, right, (1, -1, 0))
+    start, trees = fit(rows, right, (1, -1, 0), SMALL)
     probability = 1 / (1 + np.exp(-(start + odds_of(trees, rows))))
     loss = -np.mean(right * np.log(probability) + (1 - right) * np.log(1 - probability))
     guess = -np.mean(right * np.log(right.mean()) + (1 - right) * np.log(1 - right.mean()))
@@ -54,7 +56,8 @@ def test_trees_learn_what_decides():
 def test_trees_of_another_mixture_are_made_true_and_keep_their_order():
     rows, right = data()
     often_wrong = np.concatenate([rows, rows[right == 0], rows[right == 0]])
-    start, trees = fit(often_wrong, np.concatenate([right, np.zeros(2 * int((right == 0).sum()))]), (0, 0, 0))
+    rights = np.concatenate([right, np.zeros(2 * int((right == 0).sum()))])
+    start, trees = fit(often_wrong, rights, (0, 0, 0), SMALL)
     odds = start + odds_of(trees, rows)
     start, trees = calibrated(start, trees, odds, right)
     told = 1 / (1 + np.exp(-(start + odds_of(trees, rows))))
@@ -68,7 +71,7 @@ def test_trees_of_another_mixture_are_made_true_and_keep_their_order():
 @pytest.mark.parametrize("direction", [1, -1])
 def test_a_monotone_feature_never_turns(direction):
     rows, right = data()
-    _, trees = fit(rows, right, (direction, 0, 0), Boosting(trees=40, depth=3))
+    _, trees = fit(rows, right, (direction, 0, 0), Boosting(trees=40, depth=3, rate=0.1))
     for base in rows[:40]:
         line = np.repeat(base[None], 50, 0)
         line[:, 0] = np.linspace(-3, 3, 50)
@@ -79,7 +82,7 @@ def test_rounding_a_threshold_moves_no_row():
     rows = np.log1p(np.arange(6.0).repeat(100))[:, None]
     right = (rows[:, 0] > 1).astype(float)
     right[::7] = 0.5 > right[::7]
-    start, trees = fit(rows, right, (0,), Boosting(trees=5, fewest=1))
+    start, trees = fit(rows, right, (0,), Boosting(trees=5, depth=2, rate=0.1, fewest=1))
     saved = json.loads(Trees(("count",), start, trees).to_json())["trees"]
     for tree in saved:
         assert min(abs(tree[1] - value) for value in rows[:, 0]) > 0.01
@@ -178,7 +181,7 @@ def test_the_command_puts_it_beside_the_weights(tiny_folder, load_tiny, tmp_path
     original = confidence.examples
     monkeypatch.setattr(confidence, "examples", every_other)
     monkeypatch.setattr(
-        confidence, "BOOSTING", Boosting(trees=20, depth=3)
+        confidence, "BOOSTING", Boosting(trees=20, depth=3, rate=0.1)
     )  # fewer than are shipped take a tenth of the time
     pairs, known = files
     done = CliRunner().invoke(

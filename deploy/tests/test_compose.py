@@ -3,30 +3,25 @@
 import re
 from pathlib import Path
 
-import pytest
 import yaml
 
 DEPLOY = Path(__file__).parents[1]
+SERVICES = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]
 
 
-@pytest.fixture(scope="module")
-def services():
-    return yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]
-
-
-def test_pages_and_the_engine_share_one_volume_and_no_rights(services):
+def test_pages_and_the_engine_share_one_volume_and_no_rights():
     for name in ("engine", "page1", "page2"):
-        service = services[name]
+        service = SERVICES[name]
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
         (volume,) = service["volumes"]
         assert service["environment"]["ATTENTION_ENGINE"].startswith(volume.partition(":")[2])
 
 
-def test_the_proxy_alone_is_reached_and_from_this_machine_alone(services):
-    assert {name for name, service in services.items() if "ports" in service} == {"proxy"}
-    assert all(port.startswith("127.0.0.1:") for port in services["proxy"]["ports"])
-    for source, _, _ in (each.split(":") for each in services["proxy"]["volumes"]):
+def test_the_proxy_alone_is_reached_and_from_this_machine_alone():
+    assert {name for name, service in SERVICES.items() if "ports" in service} == {"proxy"}
+    assert all(port.startswith("127.0.0.1:") for port in SERVICES["proxy"]["ports"])
+    for source, _, _ in (each.split(":") for each in SERVICES["proxy"]["volumes"]):
         assert (DEPLOY / source).is_file()
 
 

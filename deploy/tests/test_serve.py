@@ -1,7 +1,6 @@
 """Tests of the engine as a Ray Serve deployment, called as a page calls it."""
 
 import json
-import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from urllib.error import HTTPError
@@ -16,6 +15,7 @@ from deploy.serve import application
 from engine import questions
 from engine.client import Engine
 from model import ModelFolderError
+from tests.waiting import wait_until
 
 SECONDS = 120
 
@@ -35,9 +35,7 @@ def test_a_node_killed_under_many_questions(cluster, address, tiny_folder, tiny_
     with Engine.connect(address, patience=SECONDS) as engine, ThreadPoolExecutor(8) as pool:
         model = engine.open(tiny_folder)
         code, _ = engine.classrooms.open()
-        ready_by = time.monotonic() + SECONDS
-        while not model.prepare().is_ready:
-            assert time.monotonic() < ready_by
+        wait_until(lambda: model.prepare().is_ready)
         found = []
         for number, correction in enumerate(pool.map(model.correct, texts)):
             found.append(correction)

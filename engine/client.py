@@ -11,23 +11,21 @@ with the model in memory.
 
 import atexit
 import os
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from classroom.store import AnyClassrooms, Classrooms
-from engine.links import LOOKING, LOST, SCHEMES, Link, SharedClassrooms
+from engine.links import LOOKING, SCHEMES, AnyLink, Link, SharedClassrooms, ask_twice
 from engine.question import AnswerCache, P, Question, R
 from engine.questions import correct, own_config, trace
 from engine.records import (
     LIVE,
     MB,
     MODEL_VARIABLE,
-    EngineDiedError,
     Message,
     ModelKey,
     Progress,
@@ -50,9 +48,6 @@ from model.stored.folder import (
 )
 from model.text.tokenizer import Tokenizer
 from model.trace.trace import AttentionTrace
-
-if TYPE_CHECKING:
-    from engine.remote import RemoteLink
 
 MODELS_IN_MEMORY = 4  # of each worker
 MOST_QUESTIONS = 128  # that may wait for one model in a worker; the next gets EngineBusyError
@@ -77,7 +72,7 @@ class Engine:
 
     def __init__(
         self,
-        links: "Sequence[Link | RemoteLink]",
+        links: Sequence[AnyLink],
         patience: float = PATIENCE,
         laboratory: Link | None = None,
         shared_classrooms: AnyClassrooms | None = None,
@@ -138,7 +133,7 @@ class Engine:
         if str(place).startswith(SCHEMES):
             from engine.remote import RemoteLink  # imports HTTP and TLS, which few engines need
 
-            links: list[Link | RemoteLink] = [RemoteLink(str(place))]
+            links: list[AnyLink] = [RemoteLink(str(place))]
         else:
             links = [Link(partial(find_worker, Path(place), number), LOOKING) for number in range(workers)]
         return cls(links, patience, shared_classrooms=SharedClassrooms(links[0]))
@@ -241,20 +236,12 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(
-        self, message: Message, links: "Sequence[Link | RemoteLink]", patience: float
-    ) -> tuple[Any, int]:
-        deadline = time.monotonic() + patience
-        for _ in range(2):  # a question whose worker died is sent once more
-            link = min(links, key=lambda link: (link.is_lost, not link.has(message.key), link.under_way))
-            try:
-                answer, size = link.ask(message, deadline)
-                return freeze(answer), size
-            except LOST:
-                link.wait_for_loss()
-        raise EngineDiedError("the worker ended twice while it was asked the same question")
+    def _ask(self, message: Message, links: Sequence[AnyLink], patience: float) -> tuple[Any, int]:
+        ended = "the worker ended twice while it was asked the same question"
+        answer, size = ask_twice(links, message, patience, ended)
+        return freeze(answer), size
 
-    def _who_answers(self, key: ModelKey, question: Question[Any, Any]) -> "Sequence[Link | RemoteLink]":
+    def _who_answers(self, key: ModelKey, question: Question[Any, Any]) -> Sequence[AnyLink]:
         """The workers for this question about this model."""
         if self._laboratory is None or not question.needs_keras(key):
             return self._links

@@ -7,12 +7,13 @@ import logging
 import math
 import pickle
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing import AuthenticationError, Pipe
 from multiprocessing.connection import Client, Connection, wait
 from threading import Condition, Thread
-from typing import Any, Protocol
+from typing import Any
 
 from classroom.store import AnyClassrooms
 from engine.records import (
@@ -42,12 +43,88 @@ _logger = logging.getLogger(__name__)
 Endpoint = WorkerProcess | SharedWorker
 
 
-class Link:
+class AnyLink(ABC):
+    """A client's connection to workers: ``Link``, or ``engine.remote.RemoteLink``.
+
+    Safe to use from threads.
+    """
+
+    def __init__(self) -> None:
+        self._state = Condition()  # guards all that follows
+        self.under_way = 0  # how many questions wait for their answer
+        self._used = -math.inf  # when the last one was asked or answered, in ``time.monotonic()``
+        self.progress: dict[ModelKey, Progress] = {}
+        self.problem: EngineDiedError | None = None  # why questions get no answer
+
+    @property
+    @abstractmethod
+    def is_lost(self) -> bool:
+        """Whether no worker answers at present."""
+
+    @abstractmethod
+    def prepare(self, key: ModelKey) -> None:
+        """Have a worker load this model, unless it has begun to."""
+
+    @abstractmethod
+    def wait_for_loss(self) -> None:
+        """After one of LOST: wait until another worker may answer, a second at most."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End everything that belongs to this process."""
+
+    @abstractmethod
+    def _ask(self, message: Message, deadline: float) -> tuple[Any, int]: ...
+
+    def ask(self, message: Message, deadline: float) -> tuple[Any, int]:
+        """The answer and its size in bytes. An error that the worker raised is raised here.
+
+        Raises one of LOST if the worker ends meanwhile, EngineSlowError at the ``deadline``, in
+        ``time.monotonic()``, EngineBusyError if too many questions wait, EngineDiedError if no worker can be
+        started.
+        """
+        self._use(1)
+        try:
+            return self._ask(message, deadline)
+        finally:
+            self._use(-1)
+
+    def has(self, key: ModelKey) -> bool:
+        """Whether a worker has reported this model as loaded."""
+        found = self.progress.get(key)
+        return found is not None and found.is_ready
+
+    def _use(self, more: int) -> None:
+        """Count a question that begins or ends; a worker is needed from now on."""
+        with self._state:
+            self.under_way += more
+            self._used = time.monotonic()
+            self._state.notify_all()
+
+
+def ask_twice(links: Sequence[AnyLink], message: Message, patience: float, ended: str) -> tuple[Any, int]:
+    """The answer of one of ``links``, and its size in bytes. If a worker dies, another one is asked.
+
+    Raises EngineDiedError, with the words ``ended``, if that one dies, too; and the errors of ``Link.ask``
+    after ``patience`` seconds, and of the question.
+    """
+    deadline = time.monotonic() + patience
+    for _ in range(2):
+        link = min(links, key=lambda link: (link.is_lost, not link.has(message.key), link.under_way))
+        try:
+            return link.ask(message, deadline)
+        except LOST as error:
+            lost = error
+            link.wait_for_loss()
+    raise EngineDiedError(ended) from lost
+
+
+class Link(AnyLink):
     """A client's connection to one worker: it starts the worker, watches it and asks it.
 
     ``start`` begins a worker, or finds one that runs, and is called again whenever it has gone, after the
     ``pauses``. With a ``rest`` it begins with the first question, and ends after so many seconds without one.
-    Safe to use from threads.
+    ``problem`` says why no worker could be started, several times in a row.
     """
 
     def __init__(
@@ -56,15 +133,11 @@ class Link:
         pauses: Sequence[float] | None = None,
         rest: float | None = None,
     ):
+        super().__init__()
         self._start, self._pauses, self._rest = start, pauses or _PAUSES, rest
-        self._state = Condition()  # guards all that follows
         self.endpoint: Endpoint | None = None  # the present worker; None while it starts
         self._idle: list[Connection] = []  # to the present worker
-        self.problem: EngineDiedError | None = None  # why no worker could be started, several times in a row
         self._is_well = False  # whether the present worker has loaded a model or answered
-        self.progress: dict[ModelKey, Progress] = {}
-        self.under_way = 0  # how many questions wait for their answer
-        self._used = -math.inf  # when the last one was asked or answered, in ``time.monotonic()``
         # A thread that waits on the first end goes on when the second is closed.
         self._ended, self._end = Pipe(duplex=False)
         self._thread = Thread(target=self._watch, name="engine link", daemon=True)
@@ -75,39 +148,22 @@ class Link:
         """Whether several starts have failed, and no worker has been started since."""
         return self.problem is not None and self.endpoint is None
 
-    def ask(self, message: Message, deadline: float) -> tuple[Any, int]:
-        """The answer and its size in bytes.
-
-        Waits until the worker runs, but not beyond ``deadline``, in ``time.monotonic()``. An error that the
-        worker raised is raised here.
-
-        Raises one of LOST if the worker ends meanwhile, EngineSlowError at the deadline, EngineDiedError if
-        no worker can be started.
-        """
-        self._use(1)
+    def _ask(self, message: Message, deadline: float) -> tuple[Any, int]:
+        endpoint, connection = self._connection(deadline)
         try:
-            endpoint, connection = self._connection(deadline)
-            try:
-                connection.send(message)
-                if not connection.poll(max(0.0, deadline - time.monotonic())):
-                    raise EngineSlowError("no answer came in time")
-                raw = connection.recv_bytes()
-                is_answer, answer = pickle.loads(raw)
-            except BaseException:
-                connection.close()
-                raise
-            # A worker answers PREPARE while it loads a model, which may still end it.
-            self._keep(endpoint, connection, is_well=is_answer and message.kind != PREPARE)
-        finally:
-            self._use(-1)
+            connection.send(message)
+            if not connection.poll(max(0.0, deadline - time.monotonic())):
+                raise EngineSlowError("no answer came in time")
+            raw = connection.recv_bytes()
+            is_answer, answer = pickle.loads(raw)
+        except BaseException:
+            connection.close()
+            raise
+        # A worker answers PREPARE while it loads a model, which may still end it.
+        self._keep(endpoint, connection, is_well=is_answer and message.kind != PREPARE)
         if not is_answer:
             raise answer
         return answer, len(raw)
-
-    def has(self, key: ModelKey) -> bool:
-        """Whether the worker has this model in memory."""
-        found = self.progress.get(key)
-        return found is not None and found.is_ready
 
     def prepare(self, key: ModelKey) -> None:
         """Have the worker load this model.
@@ -142,13 +198,6 @@ class Link:
         if endpoint is not None:
             endpoint.stop()
         self._thread.join()
-
-    def _use(self, more: int) -> None:
-        """Count a question that begins or ends; the worker is needed from now on."""
-        with self._state:
-            self.under_way += more
-            self._used = time.monotonic()
-            self._state.notify_all()
 
     def _is_needed(self) -> bool:
         return self.under_way > 0 or self._rest is None or time.monotonic() < self._used + self._rest
@@ -255,14 +304,6 @@ _NO_MODEL = ModelKey("", None, "")
 _CALL_SECONDS = 5.0  # for one call
 
 
-class Asks(Protocol):
-    """The interface of links to workers: ``engine.links.Link`` or ``engine.remote.RemoteLink``."""
-
-    def ask(self, message: Message, deadline: float) -> tuple[Any, int]: ...
-
-    def wait_for_loss(self) -> None: ...
-
-
 class SharedClassrooms(AnyClassrooms):
     """The classrooms behind a link: in the first worker, or in a separate replica in Ray Serve
     (``deploy/serve.py``).
@@ -271,7 +312,7 @@ class SharedClassrooms(AnyClassrooms):
     no answer comes.
     """
 
-    def __init__(self, link: Asks):
+    def __init__(self, link: AnyLink):
         self._link = link
 
     def call(self, *arguments: Any) -> Any:
@@ -281,12 +322,9 @@ class SharedClassrooms(AnyClassrooms):
         A call that had arrived is then made twice, which does no harm: a second opening or seat is never
         used, and all others are idempotent.
         """
-        deadline = time.monotonic() + _CALL_SECONDS
-        for _ in range(2):
-            try:
-                found, _ = self._link.ask(Message(_NO_MODEL, CLASSROOMS, arguments), deadline)
-                return found
-            except LOST as error:
-                lost = error
-                self._link.wait_for_loss()
-        raise EngineDiedError("the process with the classrooms does not answer") from lost
+        message, ended = (
+            Message(_NO_MODEL, CLASSROOMS, arguments),
+            "the process with the classrooms does not answer",
+        )
+        found, _ = ask_twice([self._link], message, _CALL_SECONDS, ended)
+        return found

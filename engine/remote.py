@@ -18,7 +18,6 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
-from threading import Lock
 from typing import Any, get_args, get_type_hints
 from urllib.parse import urlsplit
 
@@ -27,7 +26,7 @@ import numpy as np
 from classroom.classroom import ClassroomError
 from classroom.store import CALLS, AnyClassrooms
 from engine import questions as _questions  # noqa: F401  they declare themselves
-from engine.links import SCHEMES
+from engine.links import SCHEMES, AnyLink
 from engine.question import QUESTIONS
 from engine.records import (
     CLASSROOMS,
@@ -213,7 +212,7 @@ _NOTICED = 1.0  # seconds that a page waits to hear how far a model is, and betw
 _IDLE = 64  # open connections that are kept for the next questions
 
 
-class RemoteLink:
+class RemoteLink(AnyLink):
     """Asks ``address`` as ``engine.links.Link`` asks a worker. It starts and ends nothing there.
 
     Safe to use from threads. Raises ValueError for text that is not an address.
@@ -223,23 +222,15 @@ class RemoteLink:
         parts = urlsplit(address)
         if not address.startswith(SCHEMES) or not parts.hostname:
             raise ValueError(f"an engine's address should begin with one of {SCHEMES}, received {address!r}")
+        super().__init__()
         self._make = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._address, self._path = parts.netloc.rpartition("@")[2], parts.path or "/"
         self._idle: deque[HTTPConnection] = deque(maxlen=_IDLE)
-        self._counting = Lock()
-        self.under_way = 0  # how many questions wait for their answer
-        self.progress: dict[ModelKey, Progress] = {}
-        self.problem: EngineDiedError | None = None  # why the last question got no answer
 
     @property
     def is_lost(self) -> bool:
         """Whether the last question got no answer."""
         return self.problem is not None
-
-    def has(self, key: ModelKey) -> bool:
-        """Whether the engine has reported this model as loaded."""
-        found = self.progress.get(key)
-        return found is not None and found.is_ready
 
     def prepare(self, key: ModelKey) -> None:
         """Have the model loaded, and learn how far it is; waits for a second at most."""
@@ -255,14 +246,7 @@ class RemoteLink:
             told = Progress(problem=error)
         self.progress = {**self.progress, key: told}
 
-    def ask(self, message: Message, deadline: float) -> tuple[Any, int]:
-        """The answer and its size in bytes. An error of the engine is raised here.
-
-        Raises OSError where the connection breaks or the engine fails, EngineSlowError at the deadline, as
-        ``time.monotonic()``, EngineBusyError where too many questions wait.
-        """
-        with self._counting:
-            self.under_way += 1
+    def _ask(self, message: Message, deadline: float) -> tuple[Any, int]:
         try:
             status, data = self._exchange(write_question(*message), deadline)
             if status not in (200, REFUSED, _BUSY):  # such as 500, where a replica was killed
@@ -270,9 +254,6 @@ class RemoteLink:
         except OSError:
             self._lose()
             raise
-        finally:
-            with self._counting:
-                self.under_way -= 1
         self.problem = None
         if status == REFUSED:
             raise read_error(data)

@@ -38,7 +38,19 @@ def folder(tmp_path_factory):
         yield folder
 
 
-class OverTheWire:
+class OneLink:
+    """The only link of an engine."""
+
+    is_lost, under_way = False, 0
+
+    def has(self, key):
+        return False
+
+    def wait_for_loss(self):
+        pass
+
+
+class OverTheWire(OneLink):
     """The link to an engine on other machines, with the same bytes in the same order but no network."""
 
     def __init__(self):
@@ -119,7 +131,7 @@ def test_what_only_begins_like_a_call_is_none():
             wire.read_call(broken)
 
 
-class Failing:
+class Failing(OneLink):
     """A link that raises the given errors before it answers."""
 
     def __init__(self, errors):
@@ -129,9 +141,6 @@ class Failing:
         if error := next(self.errors, None):
             raise error
         return self.rooms.call(*question[2]), 0
-
-    def wait_for_loss(self):
-        pass
 
 
 def test_a_call_on_a_way_that_broke_is_made_once_more_and_an_engine_that_is_gone_is_named():

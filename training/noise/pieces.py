@@ -34,7 +34,7 @@ def simple_syllables(
     """So many syllables of simple sounds, which mean nothing.
 
     >>> simple_syllables(random.Random(0), 2)
-    '죠펙'
+    '홋사'
     """
     return "".join(compose(*map(rng.choice, (INITIALS, vowels, codas))) for _ in range(count))
 

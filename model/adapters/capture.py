@@ -22,8 +22,8 @@ Layer = Any  # a layer of Keras, or a module of PyTorch
 Function = Callable[..., Any]
 # (number of the softmax, weights (B·H, Q, K), scores or None) -> the weights to show and those to use
 Replacing = Callable[[int, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray] | None]
-# (layer, arguments, named arguments, returned value, softmaxes computed before it) of each call of a layer
-Observing = Callable[[Layer, tuple, dict[str, Any], Any, int], None]
+# (a call of a layer behind those that enclose it, its returned value) at the end of each call
+Observing = Callable[[tuple["LayerCall", ...], Any], None]
 Place = tuple[Any, str]  # an owner and the name of its attribute
 
 # The functions in which attention layers end: (module, name).
@@ -47,11 +47,13 @@ _HALF_PRECISION = 5e-2  # the same for float16 and bfloat16
 
 
 class LayerCall(NamedTuple):
-    """A call of a layer that is in progress."""
+    """A call of a layer."""
 
     number: int  # calls are counted
     layer: Layer
-    given: tuple[object, ...]
+    given: tuple[Any, ...]
+    named: dict[str, Any]
+    softmaxes: int  # computed before it
 
 
 class Maps(NamedTuple):
@@ -136,14 +138,14 @@ class Capture:
         @wraps(call)
         def called(layer: Layer, *args: object, **kwargs: object) -> object:
             self._count += 1
-            self._calls.append(LayerCall(self._count, layer, (*args, *kwargs.values())))
-            before = len(self.maps)
+            self._calls.append(LayerCall(self._count, layer, args, kwargs, len(self.maps)))
+            path = tuple(self._calls)
             try:
                 returned = call(layer, *args, **kwargs)
             finally:
                 self._calls.pop()
             if self.observing is not None:
-                self.observing(layer, args, kwargs, returned, before)
+                self.observing(path, returned)
             return returned
 
         return called

@@ -5,14 +5,14 @@ N rows of a sentence, H heads, d their width, Q query and K key positions, D d_m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from model.adapters.capture import Function, Observing
+from model.adapters.capture import LOCK, LayerCall, Observing, like, replaced
+from model.adapters.keras import eager_functions
 from model.adapters.own_passes import array_of
 from model.adapters.own_stream import of_each_head
 from model.trace.interventions import Normalisation
@@ -22,18 +22,29 @@ if TYPE_CHECKING:
 
 _NEAR = 1e-4  # of the largest number: the tolerance between two computations of one array
 _ROTARY = "RotaryEmbedding"  # the class of layers that rotate queries and keys, as in KerasHub
-_ACTIVATIONS = ("relu", "gelu", "silu", "tanh", "elu", "selu", "leaky_relu", "relu6")
 
 
 class Call(NamedTuple):
-    """One call of a layer that has weights and no layers inside."""
+    """One call of a layer that has weights."""
 
-    layer: keras.layers.Layer
-    rest: tuple  # the arguments after the first
-    named: dict[str, object]
+    path: tuple[LayerCall, ...]  # it, behind the calls that enclose it
     given: np.ndarray  # (N, in), or (N,) ids
     returned: np.ndarray  # (N, out)
-    softmaxes: int  # computed before it
+
+    @property
+    def layer(self) -> keras.layers.Layer:
+        return self.path[-1].layer
+
+    @property
+    def softmaxes(self) -> int:
+        """How many were computed before it."""
+        return self.path[-1].softmaxes
+
+    def again(self, rows: np.ndarray) -> np.ndarray:
+        """(N, in) -> (N, out): the output of the layer for other rows; its other arguments are the same."""
+        first, *others = self.path[-1].given
+        given = rows.reshape(1, len(rows), *[1] * (len(first.shape) - 3), -1)
+        return rows_of(self.layer(like(first, given), *others, **self.path[-1].named))
 
 
 class Recorded(NamedTuple):
@@ -50,19 +61,14 @@ Recording = Callable[..., Recorded]  # (ids of each side) -> the pass
 
 
 class Linear(NamedTuple):
-    """A Dense or EinsumDense layer: ``returned = activation(given @ kernel + bias)``."""
+    """A Dense or EinsumDense layer: ``returned = given @ kernel + bias``."""
 
     place: int  # among the calls
     given: np.ndarray
     returned: np.ndarray
     kernel: np.ndarray  # (in, out)
     bias: np.ndarray  # (out,)
-    activation: Function | None  # None where it is linear
     norm: Norm | None = None  # that each head of a query or a key is given to
-
-    def of(self, given: np.ndarray) -> np.ndarray:
-        """(N, in) -> (N, out) before the activation."""
-        return given @ self.kernel + self.bias
 
     def repeated(self, width: int, parts: int) -> Linear:
         """The same with a copy of its output (N, H·d) for each head, where heads share ``parts`` of it."""
@@ -85,15 +91,12 @@ class Norm(NamedTuple):
 def kept_in(calls: list[Call]) -> Observing:
     """A function that keeps the calls of layers over one sentence (N, D), for ``Capture.observing``."""
 
-    def keep(
-        layer: keras.layers.Layer, given: tuple, named: dict[str, object], returned: object, softmaxes: int
-    ) -> None:
-        is_inner = layer.weights and not layer._flatten_layers(include_self=False)
-        if (is_inner or rotates(layer)) and given:
+    def keep(path: tuple[LayerCall, ...], returned: object) -> None:
+        *_, (_, layer, given, *_) = path
+        if given and (layer.weights or rotates(layer)):
             # Other arguments than a tensor of one sentence are left out.
             with suppress(AttributeError, TypeError, ValueError):
-                rows = rows_of(given[0]), rows_of(returned)
-                calls.append(Call(layer, given[1:], named, *rows, softmaxes))
+                calls.append(Call(path, rows_of(given[0]), rows_of(returned)))
 
     return keep
 
@@ -104,8 +107,8 @@ def rotates(layer: keras.layers.Layer) -> bool:
 
 
 def linear_of(place: int, call: Call) -> Linear | None:
-    """The linear map (D, out) of a Dense or an EinsumDense; None of another layer."""
-    kernel, activation = getattr(call.layer, "kernel", None), getattr(call.layer, "activation", None)
+    """The linear map (D, out) of a Dense or an EinsumDense without activation; None of another layer."""
+    kernel = getattr(call.layer, "kernel", None)
     if kernel is None or call.given.ndim != 2:
         return None
     matrix = array_of(kernel)
@@ -118,35 +121,36 @@ def linear_of(place: int, call: Call) -> Linear | None:
         matrix = matrix.transpose([axes.index(each) for each in order])
     matrix, bias = matrix.reshape(call.given.shape[1], -1), getattr(call.layer, "bias", None)
     shift = np.zeros(matrix.shape[1], np.float32) if bias is None else array_of(bias).reshape(-1)
-    if getattr(activation, "__name__", "") == "linear":
-        activation = None
-    found = Linear(place, call.given, call.returned, matrix, shift, activation)
-    made = found.of(call.given) if activation is None else _applied(activation)(found.of(call.given))
-    return found if near(made, call.returned) else None
+    is_linear = near(call.given @ matrix + shift, call.returned)
+    return Linear(place, call.given, call.returned, matrix, shift) if is_linear else None
 
 
 def norm_of(place: int, call: Call) -> Norm | None:
     """The weights of a normalisation of (N, D), or of (N, H·d) by head; None of another layer.
 
-    Some layers add 1 to what they keep as gamma.
+    The layer is asked for its gamma and beta, because some add 1 to what they keep as gamma.
     """
-    weights = [array_of(each) for each in call.layer.weights]
-    epsilon = getattr(call.layer, "epsilon", getattr(call.layer, "eps", 1e-6))
+    weights, epsilon = [array_of(each) for each in call.layer.weights], getattr(call.layer, "epsilon", None)
+    epsilon = getattr(call.layer, "eps", 1e-6) if epsilon is None else epsilon
+    width = weights[0].shape if weights else ()
     if (
         not isinstance(epsilon, float | int)
-        or len(weights) not in (1, 2)
+        or len(width) != 1
+        or any(each.shape != width for each in weights[1:])
         or call.given.shape != call.returned.shape
+        or call.given.shape[-1] % width[0]
     ):
         return None
-    gamma, beta = (*weights, np.zeros_like(weights[0]))[:2]
-    if gamma.ndim != 1 or gamma.shape != beta.shape or call.given.shape[-1] % len(gamma):
-        return None
-    given, returned = (each.reshape(-1, len(gamma)) for each in (call.given, call.returned))
-    for is_centred, plus in product((True, False), (0, 1)):
-        how = Normalisation(float(epsilon), is_centred=is_centred)
-        if near(how.of(given, gamma + plus, beta), returned):
-            return Norm(place, call.given, call.returned, gamma + plus, beta, how)
-    return None
+    wave = np.cos(np.arange(*width))
+    wave = ((wave - wave.mean()) / wave.std()).astype(np.float32)
+    beta, of_ones, of_wave = call.again(np.stack([np.zeros_like(wave), np.ones_like(wave), wave]))
+    how = Normalisation(float(epsilon), is_centred=np.allclose(of_ones, beta, atol=_NEAR))
+    asked = (of_wave - beta) / wave * np.float32((1 + how.epsilon) ** 0.5), beta
+    # Kept numbers are not rounded.
+    gamma, beta = (next((kept for kept in weights if near(kept, each)), each) for each in asked)
+    given, returned = (each.reshape(-1, *width) for each in (call.given, call.returned))
+    is_norm = near(how.of(given, gamma, beta), returned)
+    return Norm(place, call.given, call.returned, gamma, beta, how) if is_norm else None
 
 
 def unembedding_of(call: Call) -> tuple[np.ndarray, np.ndarray]:
@@ -154,14 +158,12 @@ def unembedding_of(call: Call) -> tuple[np.ndarray, np.ndarray]:
 
     A layer without a kernel, such as an embedding used backwards, is called with the rows of a unit matrix.
     """
-    import keras
-
     width = call.given.shape[1]
     if (found := getattr(call.layer, "kernel", None)) is not None:
         bias, kernel = getattr(call.layer, "bias", None), array_of(found).reshape(width, -1)
         return kernel.T, np.zeros(kernel.shape[1], np.float32) if bias is None else array_of(bias).reshape(-1)
     asked = np.concatenate([np.zeros((1, width), np.float32), np.eye(width, dtype=np.float32)])
-    answers = rows_of(call.layer(keras.ops.convert_to_tensor(asked[None]), *call.rest, **call.named))
+    answers = call.again(asked)
     return np.ascontiguousarray((answers[1:] - answers[0]).T), answers[0]
 
 
@@ -174,29 +176,29 @@ def table_of(call: Call, ids: list[int]) -> np.ndarray | None:
     return matrix if near(matrix[ids], call.returned) else None
 
 
-def gated(
-    function: Callable[[np.ndarray], np.ndarray], opened: Linear, gate: Linear | None, x: np.ndarray
-) -> np.ndarray:
-    """The hidden layer (N, F) of a feed-forward network, times its gate where it has one."""
-    made = function(opened.of(x))
-    return made if gate is None else made * gate.of(x)
+def replayed(readers: Sequence[Call], end: Call, entered: np.ndarray) -> np.ndarray:
+    """(N, D) -> (N, out): the output of ``end`` where ``readers`` read ``entered`` in place of their rows.
 
+    Keras computes it: the innermost call that encloses all of them is made again.
+    """
+    from keras import layers
 
-def functions_of(opened: Linear) -> list[Callable[[np.ndarray], np.ndarray]]:
-    """The activation (N, F) -> (N, F) of a layer, or those that may be written behind it."""
-    import keras
+    around = [call for call, same in zip(readers[0].path, end.path, strict=False) if call is same][-1]
+    call, found = layers.Layer.__call__, []
 
-    if opened.activation is not None:
-        return [_applied(opened.activation)]
-    known = [_applied(getattr(keras.activations, name)) for name in _ACTIVATIONS]
-    return [*known, _applied(lambda hidden: keras.activations.gelu(hidden, approximate=True))]
+    def called(layer: keras.layers.Layer, *given: Any, **named: Any) -> Any:
+        if any(layer is each.layer for each in readers):
+            given = like(given[0], entered[None]), *given[1:]
+        returned = call(layer, *given, **named)
+        if layer is not end.layer:
+            return returned
+        found.append(returned)
+        # Behind it the call goes on with its own rows.
+        return call(layer, *end.path[-1].given, **end.path[-1].named)
 
-
-def _applied(activation: Function) -> Callable[[np.ndarray], np.ndarray]:
-    """A function of Keras on arrays."""
-    import keras
-
-    return lambda array: array_of(activation(keras.ops.convert_to_tensor(array)))
+    with LOCK, replaced(layers.Layer, "__call__", called), eager_functions():
+        around.layer(*around.given, **around.named)
+    return rows_of(found[0])
 
 
 def near(one: np.ndarray, other: np.ndarray) -> bool:

@@ -10,7 +10,6 @@ positions, L layers, D d_model, V vocabulary.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import permutations
 
 import numpy as np
 
@@ -22,11 +21,10 @@ from model.adapters.keras_calls import (
     Recorded,
     Recording,
     apart,
-    functions_of,
-    gated,
     linear_of,
     near,
     norm_of,
+    replayed,
     rotates,
     table_of,
     unembedding_of,
@@ -153,7 +151,6 @@ class _Parts:
         """
         stream: np.ndarray | None = None
         for layer in range(self.layers[side]):
-            last: Linear | None = None
             for kind in SUBLAYERS[side]:
                 if kind in ATTENTION_PATHS and kind not in self.heads:
                     continue
@@ -161,20 +158,24 @@ class _Parts:
                     parts = self._layers_of(kind, layer)
                     if stream is None:
                         stream = self._begun(side, parts["query"])
-                    entered, last = parts["query"].given, parts["output"]
+                    entered, added, after = (
+                        parts["query"].given,
+                        parts["output"].returned,
+                        parts["output"].place,
+                    )
                     for part, each in parts.items():
                         path = f"{sublayer_path(kind, layer)}/{part}"
                         self._keep(path, each)
                         if each.norm is not None:
                             self._keep_norm(f"{path}/norm", each.norm)
                 else:
-                    assert stream is not None and last is not None
+                    assert stream is not None
                     entered = self._norm_of(stream).returned if self.norm_first else stream
-                    last, self.feed_forwards[side, layer] = self._feed_forward(
-                        entered, last, f"{side} {layer + 1}"
+                    added, self.feed_forwards[side, layer] = self._feed_forward(
+                        stream, entered, after, f"{side} {layer + 1}"
                     )
                 path, where = norm_path(kind, layer), f"{side}_{layer + 1}"
-                stream = self._through(path, stream, entered, last.returned, where)
+                stream = self._through(path, stream, entered, added, where)
         assert stream is not None
         if self.norm_first:
             self._keep_norm(f"{side}_norm", self._norm_of(stream, f"behind the last layer of its {side}"))
@@ -264,29 +265,24 @@ class _Parts:
         return before.given if before is not None and self.norm_first else first.given
 
     def _feed_forward(
-        self, entered: np.ndarray, last: Linear, where: str
-    ) -> tuple[Linear, Callable[[np.ndarray], np.ndarray]]:
-        """The linear layer that ends the feed-forward network that reads ``entered``, and all of it.
+        self, stream: np.ndarray, entered: np.ndarray, after: int, where: str
+    ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        """The output (N, D) that is added to the stream behind the call ``after``, and its function.
 
-        It is called after the attention's ``last``.
+        It is that of the layer that reads ``entered``, or of the last of several such layers.
         """
-        later = [each for each in self._linears.values() if each.place > last.place]
-        hidden = [each for each in later if near(each.given, entered)]
-        ends = [e for e in later if hidden and e.place > hidden[0].place and not near(e.given, entered)]
-        ends = [e for e in ends if e.given.shape == hidden[0].returned.shape]
-        if not ends or ends[0].returned.shape != entered.shape:
-            raise ValueError(f"no feed-forward network of Dense layers stands in layer {where}")
-        end = ends[0]
-        hidden = [e for e in hidden if e.place < end.place and e.returned.shape == end.given.shape]
-        tried = [
-            partial(gated, function, opened, gate)
-            for opened, gate in ((hidden[0], None), *permutations(hidden[:2], 2))
-            for function in functions_of(opened)
+        calls = self.pass_.calls[after + 1 :]
+        readers = [each for each in calls if near(each.given, entered)]
+        outputs = [each for each in calls if each.returned.shape == stream.shape]
+        added = [
+            each for each in outputs if any(near(norm.given, stream + each.returned) for norm in self._norms)
         ]
-        inner = min(tried, key=lambda each: apart(each(entered), end.given))  # both kinds of GELU are near
-        if not near(inner(entered), end.given):
-            raise ValueError(f"the function in the feed-forward network of layer {where} is not known")
-        return end, lambda x: end.of(inner(x))
+        if whole := [each for each in readers if any(each is one for one in added)]:
+            return whole[0].returned, whole[0].again
+        if not readers or not added:
+            message = f"no layer puts out what the feed-forward network of layer {where} adds"
+            raise ValueError(f"{message}: put it into a layer of its own")
+        return added[0].returned, partial(replayed, readers, added[0])
 
     def _through(
         self, path: str, stream: np.ndarray, entered: np.ndarray, added: np.ndarray, where: str

@@ -265,8 +265,8 @@ def _relation(one: Maps, other: Maps) -> str | None:
         if a.number != b.number:
             if a.layer is b.layer:
                 return "in one layer"
-            same = len(a.given) == len(b.given) and all(x is y for x, y in zip(a.given, b.given, strict=True))
-            return "side by side" if same and type(a.layer) is type(b.layer) else None
+            of_a, of_b = ([id(each) for each in (*call.given, *call.named.values())] for call in (a, b))
+            return "side by side" if of_a == of_b and type(a.layer) is type(b.layer) else None
     return "in one layer"
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from model.adapters.capture import LOCK, Capture, like
+from model.adapters.capture import LOCK, Capture, LayerCall, like
 from model.adapters.own_passes import PROBE, OwnPasses, array_of
 from model.adapters.own_stream import Built, OwnStream, checked, of_each_head
 from model.adapters.torch import evaluating
@@ -242,18 +242,18 @@ class _Reading:
         firsts = {side: self.embedded[side] or _layers(stack)[0] for side, stack in self.stacks.items()}
         attentions = [layer.attentions[0][0] for layer in self.layers["decoder"]]
         wanted = {id(module) for module in (*firsts.values(), *attentions)}
-        calls: dict[int, tuple[tuple, dict[str, Any]]] = {}
+        calls: dict[int, LayerCall] = {}
 
-        def keep(module: nn.Module, given: tuple, named: dict[str, Any], *_: object) -> None:
-            if id(module) in wanted:
-                calls[id(module)] = given, named
+        def keep(path: tuple[LayerCall, ...], _: object) -> None:
+            if id(path[-1].layer) in wanted:
+                calls[id(path[-1].layer)] = path[-1]
 
         self.passes.forward([[each] for each in self._read(length).values()], (), Capture(observing=keep))
         starts = {}
         for side, module in firsts.items():
-            given, named = calls[id(module)]
-            starts[side] = array_of(given[0] if given else named["hidden_states"])[0]
-        of_layers = [calls[id(module)][1] for module in attentions]
+            call = calls[id(module)]
+            starts[side] = array_of(call.given[0] if call.given else call.named["hidden_states"])[0]
+        of_layers = [calls[id(module)].named for module in attentions]
         return starts, [{name: named.get(name) for name in (_TURNS, *_ALIBI)} for named in of_layers]
 
 

@@ -45,8 +45,21 @@ from model.trace.interventions import Head
 from tests.model.adapters.test_keras_laboratory import BUILDS, ROW, SOURCE, TARGET, whole_decoder
 from tests.silent_heads import silent_and_off
 
+
+class Doubled(keras.layers.Dense):
+    """A dense layer with a doubled output."""
+
+    def call(self, x, training=None):
+        return 2 * super().call(x)
+
+
+def doubled():
+    """A feed-forward network of other layers and another function than most."""
+    return keras.Sequential([Doubled(8, activation="softsign"), Doubled(8)])
+
+
 NETWORKS = {
-    "by hand, with probabilities": {"attention": ByHand, "activation": "softmax"},
+    "by hand, with probabilities": {"attention": ByHand, "activation": "softmax", "feed_forward": doubled},
     "normalised first, gated": {"norm_first": True, "feed_forward": Gated, "norm": layers.RMSNormalization},
 }
 CLOSE = {"atol": 2e-3}
@@ -129,13 +142,6 @@ def unjoined():
     return model
 
 
-class Doubled(keras.layers.Dense):
-    """A dense layer with a doubled output."""
-
-    def call(self, x, training=None):
-        return 2 * super().call(x)
-
-
 class Scaled(WholeTransformer):
     """Its logits are squeezed behind its last layer."""
 
@@ -143,10 +149,17 @@ class Scaled(WholeTransformer):
         return 3 * keras.ops.tanh(super().call(pair))
 
 
-def with_doubled_layers():
-    return WholeTransformer(
-        feed_forward=lambda: keras.Sequential([Doubled(8, activation="relu"), Doubled(8)])
-    )
+class Halved(Block):
+    """Half of the output of its feed-forward network is added."""
+
+    def around(self, number, x, sublayer):
+        return super().around(number, x, lambda x: sublayer(x) / 2 if number == -1 else sublayer(x))
+
+
+def halved():
+    model = WholeTransformer()
+    model.decoder = [Halved(False, ByHand, forward, layers.LayerNormalization, True)]
+    return model
 
 
 @pytest.mark.parametrize(
@@ -154,7 +167,7 @@ def with_doubled_layers():
     [
         (HandWrittenTransformer, "no layer of it normalises", "no_normalisation"),
         (unjoined, "neither normalised nor summed", "other_parts"),
-        (with_doubled_layers, "no feed-forward network of Dense layers", "other_parts"),
+        (halved, "network of layer decoder 1 adds: put it into a layer of its own", "other_parts"),
         (Scaled, "does not give its own logits", "other_logits"),
     ],
 )

@@ -3,6 +3,7 @@
 A knob is a field that is also an option of a command. Its default, its help text and the way its text is read
 are declared once, at the field:
 
+>>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)
 ... class Oven:
 ...     degrees: int = knob(180, "How hot.")

@@ -161,13 +161,9 @@ def marian(shape: dict[str, Any], attention: str) -> Any:
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(os.cpu_count())
     torch.manual_seed(0)
-    sizes: dict[str, Any] = {}
-    for side in ("encoder", "decoder"):
-        sizes |= {
-            f"{side}_layers": shape["num_layers"],
-            f"{side}_attention_heads": shape["num_heads"],
-            f"{side}_ffn_dim": shape["dff"],
-        }
+    names = {"layers": "num_layers", "attention_heads": "num_heads", "ffn_dim": "dff"}
+    sides = ("encoder", "decoder")
+    sizes = {f"{side}_{name}": shape[own] for side in sides for name, own in names.items()}
     config = transformers.MarianConfig(
         vocab_size=shape["vocab_size"],
         d_model=shape["d_model"],

@@ -57,7 +57,6 @@ class Visitor:
 
     address: str  # such as http://127.0.0.1:8501
     query: str = ""
-    page_name: str = ""  # that is opened first; empty: the main page
     session: str = ""
     page: str = ""
     components: dict[str, str] = field(default_factory=dict)  # name -> the id that the page gave it last
@@ -87,16 +86,12 @@ class Visitor:
         await asyncio.to_thread(self._fetch_shell, patience)
         parts = urlsplit(self.address)
         scheme = "wss" if parts.scheme == "https" else "ws"
-        wanted = ["streamlit", self.cookies.get("_streamlit_xsrf", "xsrf")] + [self.session] * bool(
-            self.session
-        )
+        wanted = "streamlit", self.cookies.get("_streamlit_xsrf", "xsrf"), self.session
         self._socket = await connect(
             f"{scheme}://{parts.netloc}/_stcore/stream",
-            subprotocols=[Subprotocol(each) for each in wanted],
+            subprotocols=[Subprotocol(each) for each in wanted if each],
             origin=Origin(self.address),
-            additional_headers={
-                "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-            },
+            additional_headers=self._cookie_header,
             max_size=64 * 2**20,
             open_timeout=patience,
             ping_interval=None,  # a browser sends none
@@ -109,13 +104,14 @@ class Visitor:
         await self._run_script(self._part)
 
     @property
+    def _cookie_header(self) -> dict[str, str]:
+        known = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        return {"Cookie": known} if known else {}
+
+    @property
     def _opened(self) -> ClientConnection:
         assert self._socket is not None, "open it first"
         return self._socket
-
-    async def send_bytes(self, data: bytes) -> None:
-        """Send any bytes."""
-        await self._opened.send(data)
 
     async def next_run(self, patience: float | None = None) -> Seen:
         """The drawn elements of the next run that comes to its end, given up or not.
@@ -148,32 +144,27 @@ class Visitor:
                 case "page_info_changed":
                     self.query = message.page_info_changed.query_string
                 case "delta":
-                    kind = message.delta.new_element.WhichOneof("type")
-                    component = message.delta.new_element.bidi_component
-                    if kind == "bidi_component":
-                        self.components[component.component_name] = component.id
-                    if kind == "bidi_component" and component.component_name.endswith(TEXT_AREA):
+                    element = message.delta.new_element
+                    component, kind = element.bidi_component, element.WhichOneof("type")
+                    if name := component.component_name:  # empty for all other kinds
+                        self.components[name] = component.id
+                    if name.endswith(TEXT_AREA):
                         self._part = message.delta.fragment_id
                         continue
-                    if kind == "bidi_component" and component.component_name.endswith(ADDRESS_BAR):
+                    if name.endswith(ADDRESS_BAR):
                         settings = json.loads(component.json)[0]["settings"]
-                        self.query = urlencode(
-                            [(name, value) for name, value in settings if value is not None],
-                            errors="replace",  # halves of surrogate pairs, as a browser does
-                        )
+                        known = [(name, value) for name, value in settings if value is not None]
+                        # Halves of surrogate pairs are replaced, as a browser does.
+                        self.query = urlencode(known, errors="replace")
                         continue
-                    if kind == "bidi_component" and component.component_name.endswith(CORRECTION):
+                    if name.endswith(CORRECTION):
                         seen.corrected.append((time.monotonic(), component.json))
-                    seen.errors += kind == "exception"
-                    seen.errors += kind == "alert" and message.delta.new_element.alert.format == _ERROR_BOX
+                    seen.errors += kind == "exception" or element.alert.format == _ERROR_BOX
                     shown.append(raw.decode("utf-8", "replace"))
                 case "script_finished":
-                    status = message.script_finished
-                    self._forget_old_messages(list(message.metadata.run.fragment_ids))
-                    if (
-                        status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
-                        and self._part not in message.metadata.run.fragment_ids
-                    ):
+                    status, parts = message.script_finished, list(message.metadata.run.fragment_ids)
+                    self._forget_old_messages(parts)
+                    if status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY and self._part not in parts:
                         continue
                     seen.finished = status in _FINISHED
                     seen.shown = "\n".join(shown)
@@ -214,7 +205,6 @@ class Visitor:
         message.rerun_script.is_auto_rerun = timed
         message.rerun_script.query_string = self.query
         message.rerun_script.page_script_hash = self.page
-        message.rerun_script.page_name = "" if self.page else self.page_name
         message.rerun_script.cached_message_hashes.extend(self._kept)
         message.rerun_script.context_info.locale = "ko-KR"
         message.rerun_script.context_info.url = self.address
@@ -226,8 +216,7 @@ class Visitor:
     def _fetch_shell(self, patience: float) -> None:
         jar = CookieJar()
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
-        known = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        request = urllib.request.Request(self.address, headers={"Cookie": known} if known else {})
+        request = urllib.request.Request(self.address, headers=self._cookie_header)
         with opener.open(request, timeout=patience) as page:
             page.read()
         self.cookies |= {cookie.name: cookie.value or "" for cookie in jar}

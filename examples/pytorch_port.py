@@ -9,6 +9,7 @@ B sentences, S source and T target tokens, D d_model, F feed-forward width, H he
 import json
 import math
 import sys
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from torch.nn.functional import relu
 
 PAD, START, EPSILON = 0, 2, 1e-6
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
@@ -71,15 +71,6 @@ class Attention(nn.Module):
         return self.output(heads.transpose(1, 2).flatten(-2))
 
 
-class FeedForward(nn.Module):
-    def __init__(self, width: int, hidden: int):
-        super().__init__()
-        self.hidden, self.output = nn.Linear(width, hidden), nn.Linear(hidden, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.output(relu(self.hidden(x)))
-
-
 class Block(nn.Module):
     """Attentions and a feed-forward network, each with a residual connection and a normalisation."""
 
@@ -87,7 +78,8 @@ class Block(nn.Module):
         super().__init__()
         width, self.norm_first = config["d_model"], config["norm_first"]
         self.attentions = nn.ModuleDict({name: Attention(width, config["num_heads"]) for name in attentions})
-        self.feed_forward = FeedForward(width, config["dff"])
+        hidden, output = nn.Linear(width, config["dff"]), nn.Linear(config["dff"], width)
+        self.feed_forward = nn.Sequential(OrderedDict(hidden=hidden, relu=nn.ReLU(), output=output))
         names = *attentions, "feed_forward"
         self.norms = nn.ModuleDict({name: nn.LayerNorm(width, EPSILON) for name in names})
 

@@ -55,13 +55,11 @@ def split(state):
     return state.unflatten(-1, (HEADS, -1)).transpose(1, 2)
 
 
-def fused(state):
-    heads = split(state)
-    return (
-        functional.scaled_dot_product_attention(heads, heads, heads, is_causal=True)
-        .transpose(1, 2)
-        .flatten(2)
-    )
+def fused(state, attn_mask=None):
+    """Fused attention of all heads to themselves, causal without a mask."""
+    heads, is_causal = split(state), attn_mask is None
+    mixed = functional.scaled_dot_product_attention(heads, heads, heads, attn_mask, is_causal=is_causal)
+    return mixed.transpose(1, 2).flatten(2)
 
 
 def causal(scores):
@@ -100,10 +98,8 @@ def test_sides_of_equal_length_and_of_one_token_have_all_their_kinds(model, sour
     assert [trace.shape(kind) for kind in KINDS] == [(2, HEADS), (3, HEADS), (3, HEADS)]
     other = trace_torch(model, SOURCE[:, :source], READ[:, :2])
     np.testing.assert_allclose(trace.encoder_attention, other.encoder_attention, atol=1e-6)
-    rows = min(read, 2)
-    np.testing.assert_allclose(
-        trace.cross_attention[:, :, :rows], other.cross_attention[:, :, :rows], atol=1e-6
-    )
+    first, same = (each.cross_attention[:, :, : min(read, 2)] for each in (trace, other))
+    np.testing.assert_allclose(first, same, atol=1e-6)
 
 
 @pytest.mark.parametrize(("padded", "batch_first"), [(0, False), (1, True), (2, True)])
@@ -246,10 +242,7 @@ def test_sparse_attention_is_masked_layer_by_layer():
     def sparse(state):
         hidden = torch.arange(5)[None] == 4  # padding
         state = attention(state, state, state, attn_mask=near, key_padding_mask=hidden)[0]
-        heads = split(state)
-        return (
-            functional.scaled_dot_product_attention(heads, heads, heads, ~strided).transpose(1, 2).flatten(2)
-        )
+        return fused(state, ~strided)
 
     trace = trace_torch(Network(sparse), SOURCE)
     trace.check()
@@ -278,11 +271,7 @@ REFUSED = [
     (lambda: nn.Embedding(VOCABULARY, WIDTH), (SOURCE,), "should be captured, received no softmax"),
     (OfTransformer, (SOURCE.repeat(2, 1), READ), r"should be one sentence, .*\(2, 5\). .* as in ids\[:1\]"),
     (OfTransformer, (SOURCE, torch.zeros(1, 0, WIDTH)), "target should have at least one token"),
-    (
-        lambda: Network(fused),
-        (SOURCE[:, :1],),
-        "have two tokens or more, received 1. .* encoder or a decoder",
-    ),
+    (lambda: Network(fused), (SOURCE[:, :1],), "two tokens or more, received 1. .* encoder or a decoder"),
     (lambda: Network(turned), (SOURCE[:, :2],), OTHER),
     (lambda: Network(turned), (SOURCE[:, :3],), OTHER),
     (

@@ -246,11 +246,8 @@ def make(model: str = DEFAULT_MODEL) -> Site:
 def write_folder(site: Site, out: Path) -> None:
     """Write the folder; files that it holds from before are replaced."""
     parts, content = site
-    (out / PARTS_FOLDER).mkdir(parents=True, exist_ok=True)
     for old in (out / PARTS_FOLDER).glob("*.bin"):
         old.unlink()
-    for part in parts.values():
-        (out / part.file).write_bytes(part.packed)
     name = content["texts"]["ko"]["product"]
     manifest = {"name": name, "short_name": name}
     manifest |= json.loads((HERE / "manifest.json").read_text("utf-8"))
@@ -264,8 +261,14 @@ def write_folder(site: Site, out: Path) -> None:
     known = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(listed)};\n"
     files["service.js"] = (known + (bundle.SCRIPTS / "service.js").read_text("utf-8")).encode()
     files[".nojekyll"] = b""  # GitHub serves the files as they are
-    for name, text in files.items():
-        (out / name).write_bytes(text)
+    write_files(files | {part.file: part.packed for part in parts.values()}, out)
+
+
+def write_files(files: Mapping[str, bytes], out: Path) -> None:
+    """Write files by their places in a folder."""
+    for name, content in files.items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_bytes(content)
 
 
 def one_file(site: Site) -> bytes:

@@ -24,7 +24,6 @@ DRAWN = ("library", "font")  # parts that the popup does without
 
 def write_extension(site: build.Site, out: Path) -> None:
     """Write the extension's folder, which Chromium loads unpacked, and Firefox as a temporary add-on."""
-    (out / build.PARTS_FOLDER).mkdir(parents=True, exist_ok=True)
     texts = site.content["texts"]
     parts = {name: part for name, part in site.parts.items() if name not in SCRIPTS}
     files: dict[str, bytes] = {
@@ -33,15 +32,13 @@ def write_extension(site: build.Site, out: Path) -> None:
     files |= {part.file: part.packed for part in parts.values()}
     files |= {"icon.svg": (build.HERE / "icon.svg").read_bytes(), "manifest.json": _json(manifest())}
     for language, say in texts.items():
-        (out / "_locales" / language).mkdir(parents=True, exist_ok=True)
         messages = {"name": {"message": say["product"]}, "about": {"message": say["site_private"]}}
         files[f"_locales/{language}/messages.json"] = _json(messages)
     files |= _page("index.html", build.body(texts[FIRST]), site, parts, SCRIPTS)
     without = {name: part for name, part in parts.items() if name not in DRAWN}
     popup = build.filled("popup", writing=build.writing())
     files |= _page("popup.html", popup, site, without, WORKER)
-    for name, content in files.items():
-        (out / name).write_bytes(content)
+    build.write_files(files, out)
 
 
 def manifest() -> dict[str, Any]:

@@ -54,7 +54,8 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LOOKS = 2.0
 MEGABYTES = 2
 TABLE_HEIGHT, LECTURE_TABLE_HEIGHT = 430, 180  # pixels
-WIDTHS = (150, 100, 50)  # pixels of a head's name, of its role, of a number
+# Pixels of a head's role, of a number, of a number with a sign; in a lecture type is larger.
+WIDTHS, LECTURE_WIDTHS = (92, 49, 58), (108, 51, 66)
 INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # the colour of .told.intervened in style.css
 
 
@@ -234,15 +235,16 @@ def _columns_of(frame: pd.DataFrame) -> dict[str, Any]:
     """Narrow columns with short names, so that all fit on the screen; the pointer on a name shows the long
     one. Where a window is narrower, heads keep their names in sight while the numbers are scrolled."""
     head, leading, *numbers = frame.columns
-    of_head, of_role, of_number = WIDTHS
+    of_role, plain, signed = LECTURE_WIDTHS if controls.is_on("lecture") else WIDTHS
     found: dict[str, Any] = {
-        head: st.column_config.TextColumn(width=of_head, pinned=True),
+        head: st.column_config.TextColumn(pinned=True),  # as wide as the longest name
         leading: st.column_config.TextColumn(width=of_role),
     }
     for column in numbers:
         name = frame.attrs["names"].get(column)
         label = say(f"heads_short_{name}") if name else "±"
-        found[column] = st.column_config.NumberColumn(label, help=column, width=of_number)
+        width = signed if (frame[column] < 0).any() else plain
+        found[column] = st.column_config.NumberColumn(label, help=column, width=width)
     return found
 
 

@@ -70,9 +70,14 @@ def test_roles_stand_as_signs_in_squares_that_lead_to_a_head_and_its_best_exampl
 
 
 def test_numbers_of_the_table_have_our_minus_and_heads_stay_in_sight_while_they_are_scrolled(open_heads):
-    table_ = open_heads().dataframe[0].proto
+    app = open_heads()
+    table_ = app.dataframe[0].proto
     columns = json.loads(table_.columns)
     assert [name for name, column in columns.items() if column.get("pinned")] == [KO["heads_head"]]
+    assert not columns[KO["heads_head"]].get("width")  # as wide as the longest name
+    least = app.dataframe[0].value.select_dtypes("number").min()
+    # Signs are not cut off.
+    assert all((columns[name]["width"] > 55) == (value < 0) for name, value in least.items())
     shown = table_.arrow_data.styler.display_values
     cells = pa.ipc.open_stream(shown).read_pandas().to_numpy().ravel().tolist()
     numbers = [cell for cell in map(str, cells) if "." in cell]

@@ -11,16 +11,11 @@ export default component("plot", () => Plot);
 
 /** The library, fetched once; a page that stands alone brings it along. */
 function library() {
-  window.attentionPlotly ??= window.Plotly
-    ? Promise.resolve(window.Plotly)
-    : new Promise((done, fail) => {
-        const script = document.createElement("script");
-        script.src = new URL(LIBRARY, document.baseURI);
-        script.onload = () => done(window.Plotly);
-        script.onerror = () => fail(new Error(`no answer from ${script.src}`));
-        document.head.append(script);
-      });
-  return window.attentionPlotly;
+  const fetched = async () => {
+    if (!window.Plotly) await import(new URL(LIBRARY, document.baseURI));
+    return window.Plotly;
+  };
+  return (window.attentionPlotly ??= fetched());
 }
 library();
 

@@ -66,16 +66,11 @@ window.begunWorker.catch(() => {}); // the page tells it
 
 // plot.js waits for this instead of fetching a file. A page that draws nothing has neither.
 window.attentionPlotly = (async () => {
-  const script = document.createElement("script");
-  if (SCRIPTS.library) await loaded(Object.assign(script, { src: SCRIPTS.library }));
+  if (SCRIPTS.library) await import(new URL(SCRIPTS.library, document.baseURI));
   else if (PARTS.library) {
+    const script = document.createElement("script");
     script.textContent = new TextDecoder().decode(await window.part("library"));
     document.head.append(script);
   }
   return window.Plotly;
 })();
-
-function loaded(script) {
-  document.head.append(script);
-  return new Promise((resolve, reject) => Object.assign(script, { onload: resolve, onerror: reject }));
-}

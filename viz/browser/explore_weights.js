@@ -50,15 +50,24 @@ function hatchedIn(layer, area, kind, { x0 = 0, y0 = 0 }) {
   const { windows, sparse, isMasked, isPadded } = kind;
   const [, , rows, columns] = kind.shape;
   if (!(windows || sparse) || area.fillpattern?.shape !== "/") return area;
+  const isHatched = (row, column) => isMasked(row, column, layer) && !isPadded(row, column);
+  return { ...area, ...areaOf(rows, columns, isHatched, [x0, y0]) };
+}
+
+/** A rectangle for each run of hidden cells in a row, counted from `first`; as viz/number_table.py. */
+export function areaOf(rows, columns, isHidden, [x0, y0] = [0, 0]) {
   const [x, y] = [[], []];
   for (let row = 0; row < rows; row += 1)
-    for (let column = 0; column < columns; column += 1) {
-      if (!isMasked(row, column, layer) || isPadded(row, column)) continue;
-      const [left, top] = [x0 + column - 0.5, y0 + row - 0.5];
-      x.push(left, left + 1, left + 1, left, null);
+    for (let start = 0; start < columns; start += 1) {
+      if (!isHidden(row, start)) continue;
+      let end = start;
+      while (end < columns && isHidden(row, end)) end += 1;
+      const [left, right, top] = [start + x0 - 0.5, end + x0 - 0.5, row + y0 - 0.5];
+      x.push(left, right, right, left, null);
       y.push(top, top, top + 1, top + 1, null);
+      start = end;
     }
-  return { ...area, x, y };
+  return { x, y };
 }
 
 /** [[layer, head], …] that a choice of layer and head stands for. */
@@ -203,7 +212,9 @@ function base64(values) {
   return btoa(text);
 }
 
-/** Plotly reads some HTML in a title. */
-function escaped(text) {
-  return text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", $: "&#36;" };
+
+/** `text` for Plotly, which reads some HTML and formulas between dollar signs. */
+export function escaped(text) {
+  return text.replace(/[&<>$]/g, (sign) => ENTITIES[sign]);
 }

@@ -1,6 +1,7 @@
 // Charts of the further views: head mosaics, scatter plots, bars, number tables.
 import { merged } from "../../../viz/browser/dom.js";
-import { areaOf, cellSize, columnTicks, filledIn, ticksAbove, ticksBelow, tokenLabel } from "./figures.js";
+import { areaOf } from "../../../viz/browser/explore_weights.js";
+import { cellSize, columnTicks, filledIn, ticksAbove, ticksBelow, tokenLabel } from "./figures.js";
 import { upTo } from "./numbers.js";
 
 // --- A square and a point for each head, as viz/head_mosaic.py and viz/head_studies.py.

@@ -1,6 +1,7 @@
 // Figure templates filled with a sentence's tokens and numbers; labels and ticks of tokens.
 // The templates are those of deploy/site/figures.py.
 import { filled, merged } from "../../../viz/browser/dom.js";
+import { areaOf, escaped } from "../../../viz/browser/explore_weights.js";
 import { ems } from "../../../viz/browser/type.js";
 import { upTo } from "./numbers.js";
 
@@ -8,7 +9,6 @@ import { upTo } from "./numbers.js";
 // (deploy/site/figures.py).
 
 const BLANKS = { " ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥" };
-const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", $: "&#36;" };
 const UNSEEN = /^[\p{Cc}\p{Cf}\p{Cs}\p{Zs}\p{Zl}\p{Zp}]$/u;
 
 /** The characters that are seen of a token. */
@@ -31,7 +31,7 @@ export const numbered = (tokens) => tokens.map((token, i) => [i, `${i + 1}: ${vi
 
 /** The same as Plotly is given it, character by character. */
 export function tokenLabel(token, limit = TICK_LENGTH) {
-  return visibleToken(token, limit).replace(/[&<>$]/g, (sign) => ENTITIES[sign]);
+  return escaped(visibleToken(token, limit));
 }
 
 // --- Token ticks of charts, as viz/axes.py
@@ -143,28 +143,12 @@ function withTokens(template, queries, keys, emphasised, colour) {
   const across = axis(keys, [0.5, columns + 0.5]);
   const down = [rows + 0.5, 0.5];
   const { angle } = columnTicks(keys, cellSize(columns, rows));
-  const later = () => areaOf(queries.length, keys.length, (row, column) => column > row, 1);
+  const later = () => areaOf(queries.length, keys.length, (row, column) => column > row, [1, 1]);
   const data = template.spec.data.map((part) => (part.fill ? { ...part, ...later() } : part));
   const xaxis = { ...across, tickangle: angle };
   const [yaxis, yaxis2] = [axis(queries, down, label), axis(queries, down)];
   const meta = { rows, columns, extent: Math.max(rows, columns) };
   return filledIn(template, data, { xaxis, yaxis, xaxis2: across, yaxis2, meta });
-}
-
-/** A filled rectangle for each run of hidden cells in a row, counted from `first`; as viz/number_table.py. */
-export function areaOf(rows, columns, isHidden, first = 0) {
-  const [x, y] = [[], []];
-  for (let row = 0; row < rows; row += 1)
-    for (let start = 0; start < columns; start += 1) {
-      if (!isHidden(row, start)) continue;
-      let end = start;
-      while (end < columns && isHidden(row, end)) end += 1;
-      const [left, right, top] = [start + first - 0.5, end + first - 0.5, row + first - 0.5];
-      x.push(left, right, right, left, null);
-      y.push(top, top, top + 1, top + 1, null);
-      start = end;
-    }
-  return { x, y };
 }
 
 /** All heads, as viz/head_grid.py places them; plot_tiles.js gives them pixels. */

@@ -106,15 +106,14 @@ export class NGrams {
 
   /** Of the last of ORDER characters after those before it. */
   probability(window) {
-    let probability = this.unseen;
-    for (let length = 1; length <= ORDER; length += 1) {
-      const run = window.slice(ORDER - length);
-      const history = length > 1 ? this.find(run.slice(0, -1)) : -1;
-      if (length > 1 && history < 0) continue; // neither the run nor a rest of it is known
-      const total = length > 1 ? this.total(length, history) : { all: this.all, rest: 1 };
-      if (length > 1) probability *= total.rest;
-      const place = length > 1 ? this.child(length, history, run.at(-1)) : this.find(run);
-      if (place >= 0) probability += this.count(length, place) / total.all;
+    const last = this.find(window.slice(-1));
+    let probability = this.unseen + (last < 0 ? 0 : this.count(1, last) / this.all);
+    for (let length = 2; length <= ORDER; length += 1) {
+      const history = this.find(window.slice(-length, -1));
+      if (history < 0) continue; // neither the run nor a rest of it is known
+      const { all, rest } = this.total(length, history);
+      const place = this.child(length, history, window.at(-1));
+      probability = probability * rest + (place < 0 ? 0 : this.count(length, place) / all);
     }
     return probability;
   }

@@ -1,11 +1,12 @@
 // `Diagram`: drawing of the encoder-decoder of diagram.py; it reports the chosen part.
 const NARROW_BELOW = 700; // pixels of width: beneath this the letters of the wide form would be too small
 const SMALL = 100; // boxes narrower than this have less room around their words
+// Pixels of a title, of the same in low boxes, of a detail and of a heading; radius of a sum; length of an
+// arrowhead.
+const USUAL = { title: 14, low: 12.5, detail: 12.5, heading: 16, radius: 9, arrow: 8 };
 const FORMS = {
-  // pixels of a title, of the same in low boxes, of a detail and of a heading; radius of a sum; length of an
-  // arrowhead
-  wide: { title: 14, low: 12.5, detail: 12.5, heading: 16, radius: 9, arrow: 8 },
-  narrow: { title: 14, low: 12.5, detail: 12.5, heading: 16, radius: 9, arrow: 8 },
+  wide: USUAL,
+  narrow: USUAL,
   lecture: { title: 13, low: 13, detail: 13, heading: 13, radius: 6.5, arrow: 5 },
 };
 const APART = 8; // pixels between a title and the detail beside it

@@ -169,12 +169,6 @@ SCORES = ("exact_match", "cer_after", "f0.5", "clean_untouched")
 COLUMNS = ("step", *FROM_HISTORY, *SCORES)
 
 
-def _history_at(rows: list[dict[str, str]], step: int) -> dict[str, str]:
-    """Pairs and running loss of a history's last row that is not later than ``step``; empty before it."""
-    earlier = [row for row in rows if int(row["step"]) <= step]
-    return {name: earlier[-1][name] if earlier else "" for name in FROM_HISTORY}
-
-
 @command("snapshots")
 @click.argument("model")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -191,7 +185,10 @@ def snapshots(model: str, file: Path, limit: int, seed: int) -> None:
     rows: list[Sequence[object]] = [COLUMNS]
     for step in snapshot_steps(folder):
         scores = evaluate(Corrector.load(folder, 0.0, step), pairs).total
-        row = {"step": step, **_history_at(history, step), **{name: scores[name] for name in SCORES}}
+        # Pairs and running loss are those of the last row of the history that is not later; empty before it.
+        *_, then = [{}, *(row for row in history if int(row["step"]) <= step)]
+        row = {"step": step} | {name: then.get(name, "") for name in FROM_HISTORY}
+        row |= {name: scores[name] for name in SCORES}
         rows.append([*row.values()])
         click.echo(", ".join(f"{name} {value}" for name, value in row.items()))
     write_table(folder / TABLE_FILE, rows)

@@ -56,12 +56,10 @@ class Judged:
     score: int  # of four questions, how many have a visible answer
 
 
-def _judge_all(corrector: Corrector) -> Iterator[Judged]:
-    """The candidates that are corrected as they should be by an article of BASE_FORM; of these the ASKED
-    least sure ones.
+def _judge_all(corrector: Corrector, pairs: Sequence[tuple[str, str]]) -> Iterator[Judged]:
+    """Of pairs of a typed and a right sentence, those that are corrected as they should be by an article of
+    BASE_FORM; of these the ASKED least sure ones.
     """
-    with SENTENCES.open(encoding="utf-8", newline="") as file:
-        pairs = [(row["typed"], row["right"]) for row in csv.DictReader(file)]
     sure = []
     corrections = corrector.correct_batch([typed for typed, _ in pairs])
     for (_, right), found in zip(pairs, corrections, strict=True):
@@ -258,14 +256,14 @@ def _head_of(name: str) -> Head:
 def lesson_command(asked: Numbers) -> None:
     """Choose the sentence of the lesson plans, print why, and measure the facts the plans state of it."""
     corrector = Corrector.load(asked.model)
-    judged = sorted(_judge_all(corrector), key=lambda each: (-each.score, abs(each.margin - np.mean(MARGIN))))
+    with SENTENCES.open(encoding="utf-8", newline="") as file:
+        pairs = [(row["typed"], row["right"]) for row in csv.DictReader(file)]
+    found = _judge_all(corrector, pairs)
+    judged = sorted(found, key=lambda each: (-each.score, abs(each.margin - np.mean(MARGIN))))
     if not judged:
         raise click.ClickException("the network corrects none of the sentences")
     for each in judged:
         undone = f"undone by {len(each.undone_by)} heads"
         click.echo(f"{each.score} of 4: {each.typed} · margin {each.margin:.1f} nats · {undone}")
-    with SENTENCES.open(encoding="utf-8") as file:
-        asked_of = sum(1 for _ in file) - 1
-    found = {"candidates": [asdict(each) for each in judged], "asked_of": asked_of}
-    found |= _facts_of(corrector, judged[0])
-    write_numbers(asked.json, found)
+    candidates = {"candidates": [asdict(each) for each in judged], "asked_of": len(pairs)}
+    write_numbers(asked.json, candidates | _facts_of(corrector, judged[0]))

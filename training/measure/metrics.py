@@ -154,7 +154,15 @@ def edits(source: str, target: str) -> set[tuple[int, int, str]]:
     >>> edits("손니미", "손님이")
     {(1, 3, '님이')}
     """
-    changes = find_changes(source, target)
+    return edits_of(find_changes(source, target))
+
+
+def edits_of(changes: Iterable[Change]) -> set[tuple[int, int, str]]:
+    """Changes as ``edits`` has them.
+
+    >>> edits_of([Change(0, 1, 0, 1, "가", "나")])
+    {(0, 1, '나')}
+    """
     return {(change.source_start, change.source_end, change.right) for change in changes}
 
 

@@ -21,7 +21,7 @@ from model.stored.folder import DEFAULT_MODEL
 from training.documents.render import content, head, row
 from training.documents.tables import Sources, percent
 from training.measure import metrics
-from training.measure.metrics import Outcome, Scores, edits
+from training.measure.metrics import Outcome, Scores, edits, edits_of
 from training.options import NEW_FILE, knob
 
 CAUSES = ("right", "unsure", "wrong_made", "wrong_proposed", "unseen")
@@ -40,10 +40,7 @@ def cause(correction: Correction, right: str) -> str:
     if correction.text == right:
         return RIGHT
     needed = edits(correction.source, right)
-    proposed, made = (
-        {(each.source_start, each.source_end, each.right) for each in changes}
-        for changes in (correction.proposed, correction.changes)
-    )
+    proposed, made = map(edits_of, (correction.proposed, correction.changes))
     if proposed == needed:
         return UNSURE
     if made - needed:

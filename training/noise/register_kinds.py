@@ -275,15 +275,10 @@ def _e_mail_header(words: Pieces) -> list[str]:
 
 def _around(words: Pieces, opening: str, inside: str, closing: str) -> list[str]:
     """The inside between its marks; often with prose before or behind."""
-    parts = [opening, inside, closing]
     place = words.rng.random()
-    if place < 0.3:
-        return [Prose(words.phrase(3)), " ", *parts]
-    if place < 0.55:
-        return [*parts, " ", Prose(words.phrase(3))]
-    if place < 0.7:
-        return [Prose(words.phrase(3)), " ", *parts, " ", Prose(words.phrase(3))]
-    return parts
+    before = [Prose(words.phrase(3)), " "] if place < 0.3 or 0.55 <= place < 0.7 else []
+    behind = [" ", Prose(words.phrase(3))] if 0.3 <= place < 0.7 else []
+    return [*before, opening, inside, closing, *behind]
 
 
 MARKS: tuple[Register, ...] = (
@@ -354,11 +349,9 @@ def _file_name(words: Pieces, squash: bool) -> list[str]:
 def _in_prose(words: Pieces, parts: list[str]) -> list[str]:
     """Such parts alone, or beside a phrase of prose."""
     place = words.rng.random()
-    if place < 0.3:
-        return [Prose(words.phrase(4)), words.one(" ", ": ", " "), *parts]
-    if place < 0.6:
-        return [*parts, words.one(" ", " - ", " "), Prose(words.phrase(4))]
-    return parts
+    before = [Prose(words.phrase(4)), words.one(" ", ": ", " ")] if place < 0.3 else []
+    behind = [words.one(" ", " - ", " "), Prose(words.phrase(4))] if 0.3 <= place < 0.6 else []
+    return [*before, *parts, *behind]
 
 
 CODE: tuple[Register, ...] = (

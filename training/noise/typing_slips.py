@@ -42,21 +42,18 @@ def _parts(
     return tuple(group for group in groups if group)
 
 
-@lru_cache(maxsize=4096)
 def _replaced(syllable: str) -> Groups:
     """A jamo replaced by any that is legal there: 담배 -> 감배, 생각은 -> 생각읃 (한글 맞춤법 제1항)."""
     has_coda = decompose(syllable)[2] != ""
     return _parts(syllable, INITIALS, MEDIALS, FINALS[1:] if has_coda else ())
 
 
-@lru_cache(maxsize=4096)
 def _neighbour(syllable: str) -> Groups:
     """A jamo replaced by that of a key beside it (KS X 5002): 나라 -> 마라, 가 -> 거."""
     initial, medial, final = decompose(syllable)
     return _parts(syllable, neighbours(initial), neighbours(medial), neighbours(final) if final else ())
 
 
-@lru_cache(maxsize=4096)
 def _dropped(syllable: str) -> Groups:
     """A key not struck: 면 -> 며, 값 -> 갑, 과 -> 고, 강화 -> 앙화 (한글 맞춤법 제1항).
 
@@ -66,7 +63,6 @@ def _dropped(syllable: str) -> Groups:
     return _parts(syllable, "ㅇ", STROKES.get(medial, ""), ("", *STROKES.get(final, "")))
 
 
-@lru_cache(maxsize=4096)
 def _added(syllable: str) -> Groups:
     """A key struck too many (한글 맞춤법 제1항): 수 -> 숙, 다시 -> 닶시, 안 -> 않, 고 -> 과.
 
@@ -78,13 +74,11 @@ def _added(syllable: str) -> Groups:
     return _parts(syllable, medials=grown, finals=grown if final else FINALS)
 
 
-@lru_cache(maxsize=4096)
 def _homophone(syllable: str) -> Groups:
     """A vowel that sounds the same, ㅐ/ㅔ, ㅒ/ㅖ, ㅚ/ㅙ/ㅞ: 내 -> 네 (표준 발음법 제4항, 제5항)."""
     return _parts(syllable, medials=HOMOPHONES.get(decompose(syllable)[1], ""))
 
 
-@lru_cache(maxsize=4096)
 def _shifted(syllable: str) -> Groups:
     """Shift missed or held too long (KS X 5002): 까지 -> 가지, 있다 -> 잇다, 예 -> 에."""
     turned = [[{**SHIFTED, **UNSHIFTED}.get(jamo, "-")] for jamo in decompose(syllable)]
@@ -101,6 +95,11 @@ CHOICES: dict[str, Callable[[str], Groups]] = {
 }
 
 
+@lru_cache(maxsize=6 * 4096)
+def _choices(rule: str, syllable: str) -> Groups:
+    return CHOICES[rule](syllable)
+
+
 def _sites(draft: Draft) -> list[int]:
     """Positions that hold one syllable, held one in the correct text, and that no slip has touched."""
     taken = {i for edit in draft.edits if edit.family == FAMILY for i in range(edit.start, edit.end)}
@@ -113,7 +112,7 @@ def _sites(draft: Draft) -> list[int]:
 
 def _change(draft: Draft, rng: random.Random, rule: str, position: int) -> bool:
     """Let ``rule`` act on one syllable; False where it has nothing to do."""
-    groups, correct = CHOICES[rule](draft.cells[position]), draft.text[position]
+    groups, correct = _choices(rule, draft.cells[position]), draft.text[position]
     if draft.cells[position] != correct:  # another family was here: do not undo it
         groups = tuple(kept for group in groups if (kept := tuple(s for s in group if s != correct)))
     if not groups:

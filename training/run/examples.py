@@ -78,11 +78,6 @@ def _norm(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, st
     return made.wrong, made.right
 
 
-def _hard_right(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, str]:
-    right = hard_right(text, rng)
-    return right, right
-
-
 def _misspelling(maker: "ExampleMaker") -> Callable[[str, random.Random], str]:
     return lambda text, rng: maker.mistake(text, rng)[0]
 
@@ -95,7 +90,7 @@ PRACTICES: dict[str, Practice] = {
     "lone_spaces": _lone_spaces,
     "norm": _norm,
     "people": lambda maker, text, rng: as_people_write(text, rng, maker.sentences),
-    "hard_right": _hard_right,
+    "hard_right": lambda maker, text, rng: (hard_right(text, rng),) * 2,
 }
 
 

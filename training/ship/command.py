@@ -17,8 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from training.options import command
-from training.ship.step import PYTHON, Journal, Step
-from training.ship.steps import ROOT, ShipPlan, steps_of
+from training.ship.steps import PYTHON, ROOT, Journal, ShipPlan, Step, steps_of
 
 JOURNAL_FILE = "ship.json"
 Execute = Callable[[Sequence[str]], None]

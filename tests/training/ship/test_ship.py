@@ -26,8 +26,7 @@ from training.measure.confidence import Boosting
 from training.ship import command
 from training.ship.command import make
 from training.ship.copy import main as copy
-from training.ship.step import PYTHON, Journal, Step, digest
-from training.ship.steps import ANSWERS, ROOT, ShipPlan, steps_of
+from training.ship.steps import ANSWERS, PYTHON, ROOT, Journal, ShipPlan, Step, digest, steps_of
 
 SMALL = {
     "seeds": 1,

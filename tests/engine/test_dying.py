@@ -27,7 +27,6 @@ from engine.client import Engine, model_key
 from engine.links import Link
 from engine.records import EngineDiedError, EngineError, ModelKey, Progress
 from engine.worker_process import Orders, WorkerProcess
-from tests.engine.test_engine import wait_for
 from tests.own_model import RIGHT, WRONG
 from tests.waiting import wait_until
 
@@ -139,7 +138,7 @@ def test_workers_that_end_while_they_load_a_model_are_lost():
     with Engine([Link(partial(WorkerProcess, Orders((), 1, 1), command=command))]) as engine:
         model = engine.open(SPELLER)
         with pytest.raises(EngineDiedError, match="3 workers ended at their start"):
-            wait_for(model, lambda: model.prepare().is_ready)
+            wait_until(lambda: model.prepare().is_ready)
 
 
 def test_a_worker_that_starts_at_last_answers(monkeypatch):

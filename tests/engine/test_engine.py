@@ -18,6 +18,7 @@ from model.analysis.contrasts import Edit, contrast_of_edit
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
 from tests.equality import same
+from tests.waiting import wait_until
 
 ORACLE = replace(questions.num_parameters, name="oracle")  # a question that no worker knows
 
@@ -166,19 +167,12 @@ def test_damaged_models(engine, tiny_folder, tmp_path):
 def test_a_model_is_loaded_before_anybody_asks(engine, tiny_folder, tmp_path):
     folder = shutil.copytree(tiny_folder, tmp_path / "early")
     early = engine.open(folder)
-    wait_for(early, lambda: early.prepare().is_ready)
+    wait_until(lambda: early.prepare().is_ready)
     (folder / "weights.npz").write_bytes(b"PK nonsense")
     damaged = engine.open(folder)
     with pytest.raises(ModelFolderError, match=r"early.weights\.npz"):
-        wait_for(damaged, lambda: damaged.prepare().is_ready)
+        wait_until(lambda: damaged.prepare().is_ready)
     assert early.prepare().is_ready
-
-
-def wait_for(model, is_so) -> None:
-    """Return once the worker's news about its models make ``is_so()`` true."""
-    (link,) = model._engine._links
-    with link._state:
-        assert link._state.wait_for(is_so, 60)
 
 
 def test_a_first_model_that_cannot_be_read_is_left_to_whoever_opens_it(tmp_path):

@@ -190,11 +190,6 @@ class Service:
         )
         return Mount(PATH, routes=routes, middleware=[readable])
 
-    @property
-    def kept(self) -> int:
-        """The number of sentences whose answers are kept."""
-        return len(self._corrector.kept)
-
     async def prepare(self) -> None:
         """Load the corrector and everything that its first answers would wait for."""
         await to_thread.run_sync(self._prepare, limiter=self._turn)

@@ -13,6 +13,7 @@ import statistics
 import sys
 import tempfile
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import click
@@ -24,7 +25,7 @@ from benchmarks.sentences import pair_of
 from benchmarks.server import BarePage, bare_page
 from deploy.site import build
 from tests.browser.chromium import find_chromium, launched
-from tests.browser.site_pages import is_open, static_host
+from tests.browser.site_pages import is_open, static_host, visiting
 
 PAUSE = 200  # milliseconds without a key after which the page looks at the text (ui/components/live_text.js)
 AWAY = 5  # seconds between two visits: a page that was left frees its memory, no work of the next visit
@@ -126,9 +127,9 @@ def told(values: list[float]) -> str:
     return f"{statistics.median(values):.0f} ({sorted(values)[int(0.95 * (len(values) - 1))]:.0f})"
 
 
-def opened(browser: Browser) -> Page:
+def visit(browser: Browser, address: str) -> AbstractContextManager[Page]:
     """A page of a browser that has cached nothing."""
-    return browser.new_context(viewport={"width": 1366, "height": 768}, locale="ko-KR").new_page()
+    return visiting(browser, address, width=1366, height=768)
 
 
 def seconds(chromium: str, address: str) -> list[Row]:
@@ -147,14 +148,12 @@ def seconds(chromium: str, address: str) -> list[Row]:
 
 def milliseconds(browser: Browser, address: str, keys: int, slower: int) -> list[Row]:
     """Rows in milliseconds after the typing pause, at full speed and with a page ``slower`` times slower."""
-    page = opened(browser)
-    page.goto(address)
-    is_open(page)
-    typed(page, sentences(3, seed=1))
-    usual = typed(page, sentences(keys, seed=2))
-    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": slower})
-    slow = typed(page, sentences(keys, seed=3))
-    page.context.close()
+    with visit(browser, address) as page:
+        is_open(page)
+        typed(page, sentences(3, seed=1))
+        usual = typed(page, sentences(keys, seed=2))
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": slower})
+        slow = typed(page, sentences(keys, seed=3))
     return [
         ("text after the pause, ms", told(usual[0])),
         ("pictures after the pause, ms", told(usual[1])),
@@ -165,14 +164,12 @@ def milliseconds(browser: Browser, address: str, keys: int, slower: int) -> list
 
 def megabytes(browser: Browser, address: str, keys: int) -> list[Row]:
     """Rows in MB (a million bytes), after ``keys`` typed texts."""
-    page = opened(browser)
-    page.goto(address)
-    is_open(page)
-    typed(page, sentences(keys, seed=2))
-    held, before = held_megabytes(page), private_megabytes(page)
-    tidied(page)
-    after = private_megabytes(page)
-    page.context.close()
+    with visit(browser, address) as page:
+        is_open(page)
+        typed(page, sentences(keys, seed=2))
+        held, before = held_megabytes(page), private_megabytes(page)
+        tidied(page)
+        after = private_megabytes(page)
     private = "private memory of the process; without garbage and kept pictures, MB"
     return [("memory that page and worker hold, MB", f"{held:.0f}"), (private, f"{before:.0f}; {after:.0f}")]
 

@@ -125,6 +125,14 @@ def gpt_oss(size: int) -> hf.PreTrainedModel:
     return built("GptOssForCausalLM", size, **NARROW, **experts, sliding_window=4)
 
 
+def arguments(model: hf.PreTrainedModel, source: list[int], read: list[int]) -> dict[str, Any]:
+    """Arguments of the model whose decoder, or which itself if it has no encoder, reads the ids ``read``."""
+    given: dict[str, Any] = {"input_ids": torch.tensor([read]), "use_cache": False}
+    if model.config.is_encoder_decoder:
+        given |= {"input_ids": torch.tensor([source]), "decoder_input_ids": given["input_ids"]}
+    return given
+
+
 ENCODER_DECODERS: dict[str, Callable[[int], hf.PreTrainedModel]] = {"marian": marian, "bart": bart, "t5": t5}
 
 

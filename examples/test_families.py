@@ -15,7 +15,7 @@ import torch
 import transformers as hf
 
 from examples import hugging_face_networks as small
-from examples.hugging_face_networks import END, trained
+from examples.hugging_face_networks import END, arguments, trained
 from model import Intervention, from_transformers, laboratory_of
 from model.adapters.own_stream import checked
 from model.stored.config import GRADIENTS, INTERVENTIONS, STREAM
@@ -50,14 +50,8 @@ def family(request):
 
 def own_pass(model: hf.PreTrainedModel, read: list[int], **options: Any) -> Any:
     """The model's own answer where its decoder, or the model if it has no encoder, reads ``read``."""
-    given = {"input_ids": torch.tensor([read])}
-    if model.config.is_encoder_decoder:
-        given = {
-            "input_ids": torch.tensor([TOKENIZER(TEXTS[0]).input_ids]),
-            "decoder_input_ids": given["input_ids"],
-        }
     with torch.no_grad():
-        return model(**given, use_cache=False, **options)
+        return model(**arguments(model, TOKENIZER(TEXTS[0]).input_ids, read), **options)
 
 
 def test_its_trace_is_the_attention_that_it_returns_or_says_what_is_missing(family):

@@ -74,11 +74,8 @@ class Opened:
     def arguments(self) -> dict[str, Any]:
         """Those of the model itself."""
         source, target = self.ids
-        if self.lab.laboratory.is_decoder:
-            return {"input_ids": torch.tensor([[*source, *target[:-1]]]), "use_cache": False}
-        read = [self.model.config.decoder_start_token_id, *target[:-1]]
-        given = {"input_ids": torch.tensor([source]), "decoder_input_ids": torch.tensor([read])}
-        return given | {"use_cache": False}
+        before = source if self.first else [self.model.config.decoder_start_token_id]
+        return small.arguments(self.model, source, [*before, *target[:-1]])
 
     def own_logits(self, model: Any = None, **given: Any) -> np.ndarray:
         """(T, V) without the laboratory."""

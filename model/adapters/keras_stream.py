@@ -13,7 +13,6 @@ from functools import partial
 
 import numpy as np
 
-from model.adapters.alterations import Ids
 from model.adapters.capture import Layer, Tensor
 from model.adapters.keras_calls import (
     Linear,
@@ -29,8 +28,8 @@ from model.adapters.keras_calls import (
     table_of,
     unembedding_of,
 )
-from model.adapters.own_passes import array_of
-from model.adapters.own_stream import NO_NORMALISATION, Built, NoStreamError, OwnStream, checked
+from model.adapters.own_passes import Ids, array_of
+from model.adapters.own_stream import NO_NORMALISATION, PARTS, Built, NoStreamError, OwnStream, checked
 from model.stored.config import ATTENTION_PATHS, norm_path, sublayer_path
 from model.trace.interventions import ATTENTIONS, SUBLAYERS
 
@@ -38,19 +37,13 @@ from model.trace.interventions import ATTENTIONS, SUBLAYERS
 Declared = Sequence[tuple[Layer, ...]]
 
 _TRIED, _FEWEST = 8, 4  # tokens of the sentences that the walk is compared on
-_NAMES = {  # by which attention layers hold their Dense layers
-    "query": "query _query_dense query_dense q wq Wq W_q q_proj to_q",
-    "key": "key _key_dense key_dense k wk Wk W_k k_proj to_k",
-    "value": "value _value_dense value_dense v wv Wv W_v v_proj to_v",
-    "output": "out _output_dense output_dense o wo Wo W_o o_proj out_proj to_out dense",
-}
 
 
 def declared_attention(model: Layer) -> Declared:
     """The attention layers of a model by the usual names of their four Dense layers."""
     found = []
     for owner in model._flatten_layers():
-        held = [[getattr(owner, name, None) for name in names.split()] for names in _NAMES.values()]
+        held = [[getattr(owner, name, None) for name in names] for names in PARTS.values()]
         parts = [[each for each in some if hasattr(each, "kernel")] for some in held]
         if all(parts):
             query, key, value, output = (some[0] for some in parts)

@@ -25,6 +25,13 @@ from model.trace.interventions import Normalisation
 # Reasons why a network has no residual stream. The pages have a text for each, ``no_stream_…``.
 NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS = "no_normalisation", "other_logits", "other_parts"
 NO_STREAM = NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS
+# Names by which layers of attention hold their four linear maps, in all libraries.
+PARTS = {
+    "query": "query _query_dense query_dense q wq Wq W_q q_proj to_q".split(),
+    "key": "key _key_dense key_dense k wk Wk W_k k_proj to_k".split(),
+    "value": "value _value_dense value_dense v wv Wv W_v v_proj to_v".split(),
+    "output": "out _output_dense output_dense o wo Wo W_o o_proj out_proj c_proj to_out dense".split(),
+}
 STEP = 1e-2  # of the differences that give the gradient of a feed-forward network
 CLOSE = 1e-4  # of the largest logit: the tolerance between the walk and the network's own pass
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from model.adapters.capture import LOCK, Capture, LayerCall, like
 from model.adapters.own_passes import PROBE, OwnPasses, array_of
-from model.adapters.own_stream import Built, OwnStream, checked, of_each_head
+from model.adapters.own_stream import PARTS, Built, OwnStream, checked, of_each_head
 from model.adapters.torch import evaluating
 from model.stored.config import norm_path, sublayer_path
 from model.trace.interventions import ATTENTIONS, FEED_FORWARDS, Intervention, Normalisation
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
     from transformers import PretrainedConfig, PreTrainedModel
 
-_PARTS = {
-    "query": ("q_proj", "q"),
-    "key": ("k_proj", "k"),
-    "value": ("v_proj", "v"),
-    "output": ("out_proj", "o_proj", "c_proj", "dense", "o"),
-}
 _FUSED = ("c_attn", "qkv_proj", "Wqkv")  # query, key and value in one
 _BY_HEAD = "query_key_value"  # the same, head by head
 _ATTENTIONS: tuple[tuple[str, ...], ...] = ("self_attn", "attn", "self_attention"), ("encoder_attn",)
@@ -314,7 +308,7 @@ def _first(owner: object, *names: str) -> Any:
 
 def _projections(attention: nn.Module, heads: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Kernels (in, out) and biases (out,) of the query, key, value and output of all heads."""
-    kernel, bias = _linear(_first(attention, *_PARTS["output"]))
+    kernel, bias = _linear(_first(attention, *PARTS["output"]))
     found, width = {"output": (kernel, bias)}, len(kernel)
     fused, by_head = _any(attention, *_FUSED), getattr(attention, _BY_HEAD, None)
     if by_head is not None:
@@ -324,7 +318,7 @@ def _projections(attention: nn.Module, heads: int) -> dict[str, tuple[np.ndarray
             kernel, bias = (each[..., place, :].reshape(*each.shape[:-3], width) for each in split)
             found[part] = kernel, bias
     elif fused is None:
-        found |= {part: _linear(_first(attention, *_PARTS[part])) for part in ("query", "key", "value")}
+        found |= {part: _linear(_first(attention, *PARTS[part])) for part in ("query", "key", "value")}
     else:
         kernel, bias = _linear(fused)
         shared = (len(bias) - width) // 2

@@ -1,6 +1,8 @@
 """``Capture``: each softmax's weights in a pass, read or replaced by patching a library.
 
-B rows of a batch, H heads, Q query and K key positions.
+``altered`` are the weights that an intervention puts in their place.
+
+B rows of a batch (or interventions), H heads, Q query and K key positions.
 """
 
 import sys
@@ -14,7 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.activations.replacements import given_rows
 from model.trace.checks import plain_array
+from model.trace.interventions import Intervention
 from model.trace.strict_npz import TraceError
 
 Tensor = Any  # of any library
@@ -42,6 +46,8 @@ FUSED = (
 )
 LOCK = RLock()  # one pass at a time: the whole process shares the replaced functions
 MASKED = 5e3  # a score this far below the largest of its row was masked
+DECODER_KIND = "decoder_attention"
+_TINY = 1e-30  # keeps a row that sees nothing at zeros
 SAME_PASS = 1e-4  # of the largest output: the tolerance between a traced pass and the network's own
 _HALF_PRECISION = 5e-2  # the same for float16 and bfloat16
 
@@ -213,6 +219,52 @@ class Capture:
         if self.missed:
             message = f"not captured: {self.reason()}. If it is attention, a layer is missing in this trace"
             warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def altered(
+    at: tuple[str, int],
+    interventions: Sequence[Intervention],
+    weights: np.ndarray,
+    scores: np.ndarray | None,
+    keys: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The weights (B, H, Q, K) of the attention ``at`` (kind, layer): those to show, and those to use.
+
+    A value or a head is zeroed by zeroing the weights on it. Columns beyond ``keys`` are attention sinks,
+    whose weight falls on no key.
+    """
+    shown = weights.copy()
+    for row, each in enumerate(interventions):
+        hidden = each.without_target if at[0] == DECODER_KIND else each.without_source
+        if places := [place for place in hidden if place < keys]:
+            shown[row] = _without(places, shown[row], None if scores is None else scores[row])
+        for head, given in each.weights.items():
+            if head[:2] == at:
+                shown[row, head.head, :, :keys] = given_rows(given)(shown[row, head.head, :, :keys])
+    used = shown.copy()
+    for row, each in enumerate(interventions):
+        used[row, [head.head for head in each.off if head[:2] == at], :, :keys] = 0
+        zeroed = [value.position for value in each.zeroed if value[:2] == at and value.position < keys]
+        used[row, :, :, zeroed] = 0
+    return shown, used
+
+
+def _without(places: Sequence[int], weights: np.ndarray, scores: np.ndarray | None) -> np.ndarray:
+    """The softmax (H, Q, K) over the keys outside of ``places``, which get 0. Rows of zeros stay so.
+
+    A head with all its weight on a hidden key would have nothing left behind the softmax, so it is computed
+    once more from its ``scores``, where they are known.
+    """
+    seen = np.ones(weights.shape, bool)
+    seen[..., places] = False
+    if scores is None:
+        shares = weights * seen
+    else:
+        seen &= scores > scores.max(-1, keepdims=True) - MASKED
+        lowered = np.where(seen, scores, -np.inf)
+        highest = np.nan_to_num(lowered.max(-1, keepdims=True), neginf=0)
+        shares = np.exp(lowered - highest) * weights.any(-1, keepdims=True)
+    return shares / (shares.sum(-1, keepdims=True) + _TINY)
 
 
 def softmax_axis(*args: Any, **kwargs: Any) -> int:

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.activations.drafting import longest_target
-from model.adapters.alterations import Ids
 from model.adapters.capture import LOCK, Capture, Function, Parts, replaced
 from model.adapters.keras import Inputs, KerasCall, captured
 from model.adapters.keras_calls import Call, Recorded, kept_in
 from model.adapters.keras_stream import Declared, declared_attention, stream_of
 from model.adapters.own_network import OwnNetwork, Vocabulary, VocabularyTexts, opened
-from model.adapters.own_passes import LONGEST, NotCausalError, OwnPasses, array_of
+from model.adapters.own_passes import LONGEST, Ids, NotCausalError, OwnPasses, array_of
 from model.adapters.torch import torch_derivatives
 from model.adapters.trace_building import makes
 

@@ -10,6 +10,7 @@ sequence, Q query and K key positions, D d_model, V vocabulary.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any, Protocol, TypedDict
@@ -17,15 +18,15 @@ from typing import Any, Protocol, TypedDict
 import numpy as np
 
 from model.activations.drafting import Pass, Produced
-from model.activations.replacements import AttentionSize, Rows, check, intervened
-from model.adapters.alterations import DECODER_KIND, Ids, altered, in_sequence
-from model.adapters.capture import Capture, Tensor, check_same_pass
+from model.activations.replacements import AttentionSize, Rows, check, check_source, intervened
+from model.adapters.capture import DECODER_KIND, Capture, Tensor, altered, check_same_pass
 from model.adapters.own_stream import OwnStream
 from model.adapters.trace_building import probabilities, warn_of_several
 from model.trace.checks import plain_array
 from model.trace.interventions import Intervention, Slopes
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 
+Ids = Sequence[int]
 LONGEST = 20  # tokens that a decoder-only network writes where it says nothing else
 PROBE = 7, 5  # S and T of the pass that shows the kind of each attention by its shape
 
@@ -343,6 +344,21 @@ def kinds_by_shape(shapes: Sequence[tuple[int, ...]], is_decoder: bool) -> list[
     kinds = {(source, source): DECODER_KIND} if is_decoder else kinds
     found, layers = [kinds.get(shape) for shape in shapes], defaultdict[str, count](count)
     return [None if kind is None else (kind, next(layers[kind])) for kind in found]
+
+
+def in_sequence(intervention: Intervention, prompt: int) -> Intervention:
+    """The same intervention where prompt and continuation are one sequence, without the start mark at 0.
+
+    >>> sorted(in_sequence(Intervention(without_source={1}, without_target={0, 2}), prompt=3).without_target)
+    [1, 4]
+    """
+    check_source(intervention, prompt)
+    written = {prompt + place - 1 for place in intervention.without_target if place}
+    return replace(
+        intervention,
+        without_source=frozenset(),
+        without_target=frozenset(intervention.without_source) | written,
+    )
 
 
 def without_nan(found: np.ndarray) -> np.ndarray:

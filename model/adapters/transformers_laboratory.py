@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.activations.drafting import longest_target
-from model.adapters.alterations import DECODER_KIND, Ids
-from model.adapters.capture import LOCK, Capture, Parts
+from model.adapters.capture import DECODER_KIND, LOCK, Capture, Parts
 from model.adapters.own_network import OwnNetwork, opened
-from model.adapters.own_passes import LONGEST, Declared, OwnPasses
+from model.adapters.own_passes import LONGEST, Declared, Ids, OwnPasses
 from model.adapters.torch import captured, evaluating, torch_derivatives
 from model.adapters.transformers import (
     DecoderTexts,

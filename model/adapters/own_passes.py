@@ -296,7 +296,7 @@ class OwnPasses:
             **declared,
             decoder_input_tokens=self.texts.labels(read),
             **attention,
-            **probabilities(logits, np.array(produced), lambda each: self.texts.labels([each])[0]),
+            **probabilities(logits, np.array(produced), self.texts.labels),
         )
 
     def taps(

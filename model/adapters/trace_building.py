@@ -7,7 +7,7 @@ vocabulary.
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -38,7 +38,11 @@ class Side(NamedTuple):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        return tuple(map(self.name, self.ids))
+        return self.labels(self.ids)
+
+    def labels(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """The names of N ids."""
+        return tuple(map(self.name, ids))
 
 
 @dataclass(frozen=True)
@@ -92,12 +96,12 @@ def trace_of(
         padding = padding_of("the target", produced, read.pad)
     trace = AttentionTrace(
         source_tokens=source.tokens,
-        target_tokens=tuple(map(read.name, produced)),
+        target_tokens=read.labels(produced),
         decoder_input_tokens=read.tokens,
         source_padding=tuple(padding_of("the source", source.ids, source.pad)),
         target_padding=tuple(padding),
         **attention,
-        **probabilities(output, produced, read.name),
+        **probabilities(output, produced, read.labels),
     )
     return with_masks(trace, masked)
 
@@ -316,12 +320,12 @@ def _of_one_sequence(
         return with_masks(trace, masked)
     written = _following(side.ids, output)
     trace = AttentionTrace(
-        target_tokens=tuple(map(side.name, written)),
+        target_tokens=side.labels(written),
         decoder_input_tokens=side.tokens,
         decoder_attention=own,
         prefix=prefix_of(seen),
         target_padding=(*padding[1:], padding[-1]),
-        **probabilities(output, written, side.name),
+        **probabilities(output, written, side.labels),
     )
     return with_masks(trace, {"decoder_attention": masked["encoder_attention"]})
 
@@ -392,7 +396,7 @@ def padding_of(side: str, ids: np.ndarray, pad: int | None) -> np.ndarray:
 
 
 def probabilities(
-    output: np.ndarray | None, produced: np.ndarray, name: Callable[[int], str]
+    output: np.ndarray | None, produced: np.ndarray, labels: Callable[[Any], tuple[str, ...]]
 ) -> dict[str, Any]:
     """The fields about the produced ids (T,), from logits or probabilities (T, V).
 
@@ -412,7 +416,7 @@ def probabilities(
     best = np.argsort(-logs, axis=-1, kind="stable")[:, :_ALTERNATIVES]  # (T, 5)
     return {
         "log_probabilities": logs[np.arange(len(produced)), produced],
-        "alternatives": tuple(tuple(map(name, row)) for row in best),
+        "alternatives": tuple(map(labels, best)),
         "alternative_probabilities": np.exp(np.take_along_axis(logs, best, axis=-1)),
     }
 

@@ -128,7 +128,7 @@ def _encoder_decoder(tokenizer: Tokenizer, ids: Tensor, written: Tensor, out: Mo
         encoder_attention=_attention(out.encoder_attentions, "encoder_attention"),
         decoder_attention=_attention(out.decoder_attentions, "decoder_attention"),
         cross_attention=_attention(out.cross_attentions, "cross_attention"),
-        **probabilities(_logits_of(out), np.array(written[1:]), texts.label),
+        **probabilities(_logits_of(out), np.array(written[1:]), texts.labels),
     )
 
 
@@ -191,7 +191,7 @@ def _one_sequence(
         prefix=prefix_of(weights),
         prompt=prompt,
         **declared(model, weights, "decoder_attention"),
-        **probabilities(known, np.array(produced), names.label),
+        **probabilities(known, np.array(produced), names.labels),
     )
 
 
@@ -315,12 +315,8 @@ class TransformersTexts:
     def decode(self, ids: Sequence[int], source: str = "") -> str:
         return self._tokenizer.decode(list(ids), skip_special_tokens=True)
 
-    def label(self, number: int) -> str:
-        """The token of an id; an id that only the model knows is called by its number."""
-        return self.labels([number])[0]
-
     def labels(self, ids: Sequence[int]) -> tuple[str, ...]:
-        """(N,) the token of each of N ids."""
+        """(N,) the token of each of N ids; one that only the model knows is called by its number."""
         found = self._tokenizer.convert_ids_to_tokens([int(each) for each in ids])
         return tuple(
             str(int(each)) if token is None else token for each, token in zip(ids, found, strict=True)

@@ -127,7 +127,9 @@ def _scaled_embeddings(
         return output
 
     sides = (model.get_encoder(), model.get_decoder()) if len(given) > 1 else (model,)
-    tables = {id(side.get_input_embeddings()): side.get_input_embeddings() for side in sides}
+    # Sides of FSMT have no function that returns their table.
+    of_sides = (getattr(side, "embed_tokens", None) or side.get_input_embeddings() for side in sides)
+    tables = {id(each): each for each in of_sides}
     with ExitStack() as stack:
         for table in tables.values():
             stack.callback(table.register_forward_hook(scale).remove)

@@ -63,14 +63,14 @@ class QuestionQueue:
     """The queue of questions about one loaded model, the ``corrector``, and the threads that answer them.
 
     At most ``limit`` questions wait, and as many for the laboratory; one more raises EngineBusyError.
-    ``threads`` threads answer, and one the laboratory's. ``ask`` may be called from threads.
+    THREADS threads answer, and one the laboratory's. ``ask`` may be called from threads.
     """
 
-    def __init__(self, corrector: Answers, limit: int, threads: int = THREADS):
+    def __init__(self, corrector: Answers, limit: int):
         self.corrector, self._limit = corrector, limit
         self.is_warmed = False  # whether its laboratory is being prepared; see ``ModelCache``
         # Both by ``Question.is_long``: the threads, and how many questions none of them has begun to answer.
-        self._threads = {False: ThreadPoolExecutor(threads), True: ThreadPoolExecutor(1)}
+        self._threads = {False: ThreadPoolExecutor(THREADS), True: ThreadPoolExecutor(1)}
         self._waiting = {False: 0, True: 0}
         self._under_way = 0  # questions that are being answered
         self._last_busy = time.monotonic()

@@ -9,6 +9,7 @@ import streamlit as st
 
 import assets
 from engine import questions as declared
+from engine.question import P, Question, R
 from model.analysis.contributions import CROSS, ThreeNumbers, three_numbers
 from model.text.changes import Change
 from ui.sentence.decisions import PRESSED
@@ -78,9 +79,9 @@ def _settle(state: SentenceState, is_map: bool) -> None:
     A head that the visitor or a link chose stays: only the first map and one opened here give way.
     """
 
-    def ask(question: Callable, *arguments: object) -> object:
+    def ask(question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
         runs.give_way()  # a text that is typed meanwhile waits for one answer, not for three
-        return state.ask(question, *arguments)
+        return state.ask(question, *arguments, **named)
 
     found, shown = _answers(state, ask), _shown_map()
     gives_way = is_map and shown in (assets.FIRST_MAP, st.session_state.get(OPENED))

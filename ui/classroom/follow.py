@@ -14,6 +14,7 @@ import streamlit as st
 from classroom.classroom import Shown, State
 from engine.question import AnswerCache
 from model.stored.config import NetworkConfig
+from model.text.changes import Change
 from ui.asking import loaders, models
 from ui.classroom.session import Membership
 from ui.components import figures
@@ -64,7 +65,7 @@ class Picture:
     its data), and paragraphs below."""
 
     source: str
-    changes: tuple[tuple[int, int, str], ...]
+    changes: tuple[Change, ...]
     told: str
     intervened: bool
     parts: tuple[Part, ...]
@@ -128,12 +129,11 @@ def _kept(key: Hashable, page: str) -> Picture | None:
 def _make(page: str, seen: SentenceState) -> Picture:
     """The picture of the open view of ``page``, from the settings at hand."""
     view = _view_of(page, seen)
-    changes = tuple((each.source_start, each.source_end, each.right) for each in seen.sentence.changes)
+    text = seen.sentence.source, tuple(seen.sentence.changes)
     if view.message:
-        return Picture(seen.sentence.source, changes, view.message, False, ())
+        return Picture(*text, view.message, False, ())
     return Picture(
-        seen.sentence.source,
-        changes,
+        *text,
         view.reading_of_class(),
         view.intervenes,
         tuple(view.parts()),

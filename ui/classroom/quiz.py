@@ -175,7 +175,8 @@ def show(mine: Membership, state: State, quiz: Quiz) -> None:
         say(f"class_quiz_{quiz.phase}", plan=plan_name(quiz.plan), count=len(checks)), "class-question"
     )
     with address.settings_of(_of_phase(quiz.about, quiz.phase)):
-        markup.corrected(*_sentence(follow.sentence_state()))
+        if (seen := follow.sentence_state()) is not None:
+            markup.corrected(seen.sentence.source, seen.sentence.changes)
     done = set(state.checked)
     with st.container(key="class_quiz_list"):
         for number, check in enumerate(checks):
@@ -184,13 +185,6 @@ def show(mine: Membership, state: State, quiz: Quiz) -> None:
             done |= {number} if _tried(quiz, number) is not None else set()
     if not mine.teaches:  # above are the numbers of the class
         markup.paragraph(say("class_quiz_done", done=len(done), count=len(checks)), "note")
-
-
-def _sentence(seen: SentenceState | None) -> tuple[str, list[tuple[int, int, str]]]:
-    if seen is None:
-        return "", []
-    changes = [(each.source_start, each.source_end, each.right) for each in seen.sentence.changes]
-    return seen.sentence.source, changes
 
 
 def _ask(mine: Membership, quiz: Quiz, number: int, check: Check, answered: bool) -> None:
@@ -302,14 +296,8 @@ def _distribution(results: Results) -> bool:
         markup.table(columns, numbered, say("class_results_label"))
     if any(row[-1] == say("class_results_few") for row in rows):
         markup.paragraph(say("class_results_few_meaning", least=LEAST_SEATS), "note")
-    st.download_button(
-        say("class_results_csv"),
-        to_csv(results, *both),
-        file_name=f"class-{results.quiz.plan}.csv",
-        mime="text/csv",
-        key=f"class_results_csv_{results.quiz.number}",
-        on_click="ignore",
-    )
+    key, file = f"class_results_csv_{results.quiz.number}", f"class-{results.quiz.plan}.csv"
+    controls.offer(say("class_results_csv"), key, file, to_csv(results, *both), mime="text/csv")
     return True
 
 
@@ -401,11 +389,4 @@ def show_added_up() -> None:
         except ValueError:
             st.error(say("class_add_up_wrong"))
             return
-        st.download_button(
-            say("class_results_csv"),
-            found,
-            "classes.csv",
-            "text/csv",
-            key="class_added_up",
-            on_click="ignore",
-        )
+        controls.offer(say("class_results_csv"), "class_added_up", "classes.csv", found, mime="text/csv")

@@ -296,14 +296,8 @@ def _show_files(views: Iterable[type[View]], opened: View) -> None:
 
 
 def _offer(what: str, mime: str, make: Callable[[], bytes], state: SentenceState, ending: str = "") -> None:
-    st.download_button(
-        say(f"take_away_{what}"),
-        make,
-        file_name=file_name(state.sentence.text, ending or what),
-        mime=mime,
-        key=f"take_away_{what}",
-        on_click="ignore",
-    )
+    file = file_name(state.sentence.text, ending or what)
+    controls.offer(say(f"take_away_{what}"), f"take_away_{what}", file, make, mime=mime)
 
 
 def file_name(text: str, ending: str) -> str:

@@ -232,7 +232,7 @@ def _show_sentence() -> None:
     if found.too_long:
         st.info(say("too_long_to_show", limit=corrector.config.max_length))
         return
-    with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
+    with controls.line(key="map"):
         selection = choose_head(found.trace)
     state = SentenceState(corrector, found, found.trace, selection, None, controls.theme())
     view = numbers.Numbers(state)

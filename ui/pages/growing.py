@@ -57,7 +57,7 @@ def _show(entry: loaders.ModelEntry, found: tuple) -> None:
         film = controls.switch("film")
     if head := st.session_state.pop(_OPENED, None):
         address.put_head(*head)
-    with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
+    with controls.line(key="map"):
         selection = stage.choose_map(found[0].trace)
     card = model_card.read_card(Path(entry.path))
     if card is None or card.snapshots is None:

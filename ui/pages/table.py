@@ -28,7 +28,7 @@ from ui.asking.files import (
 from ui.components.component import chosen_row
 from ui.components.live_text import replace as replace_text
 from ui.sentence.page import keep_typed
-from ui.shell import header, markup, own_words
+from ui.shell import controls, header, markup, own_words
 from ui.wording import language, say, spoken
 from viz.labels import capital
 
@@ -186,27 +186,17 @@ def _show_downloads(job: TableJob, columns: Columns | None, given: DroppedFile) 
     stem, _, suffix = given.name.rpartition(".")
     name = f"{stem}_{say('table_corrected_name')}"
     if columns is None:
-        st.download_button(
-            say("table_download_document", format=suffix.upper()),
-            partial(corrected_file, given.content, given.name, job.done),
-            file_name=f"{name}.{suffix}",
-            key="table_download_document",
-            on_click="ignore",
-            type="primary",
-        )
+        text = say("table_download_document", format=suffix.upper())
+        make = partial(corrected_file, given.content, given.name, job.done)
+        controls.offer(text, "table_download_document", f"{name}.{suffix}", make, type="primary")
     rows = [each for each in job.done if each.kinds or not is_document(given.name)]
     others = () if columns is None else tuple(map(columns.name, columns.others))
     of_texts = "" if columns is None or columns.chosen is None else columns.names[columns.chosen]
     wording = _wording(of_texts)
     with st.container(horizontal=True, gap="small"):
         for ending in ("csv", "xlsx"):
-            st.download_button(
-                say(f"table_download_{ending}"),
-                spoken(language())(partial(as_bytes, rows, f".{ending}", wording, others)),
-                file_name=f"{name}.{ending}",
-                key=f"table_download_{ending}",
-                on_click="ignore",
-            )
+            key, make = f"table_download_{ending}", partial(as_bytes, rows, f".{ending}", wording, others)
+            controls.offer(say(key), key, f"{name}.{ending}", spoken(language())(make))
 
 
 main()

@@ -1,7 +1,6 @@
 """The open view on the page: tabs, choice of kind, layer and head, options, picture, texts."""
 
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -32,8 +31,7 @@ class Stage:
     """The places of the parts of the open view, one below the other. Each is filled when its turn comes."""
 
     def __init__(self) -> None:
-        line = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
-        self.tabs, self.map = line(key="tabs"), line(key="map")
+        self.tabs, self.map = controls.line(key="tabs"), controls.line(key="map")
         self.told, self.picture = st.container(key="told"), st.container(key="picture")
         self.more = st.container(key="more")
 
@@ -145,9 +143,7 @@ def _numbers(count: int) -> list[str]:
 def _choose_number(name: str, options: list[str], otherwise: str | None, mean: str, from_list: bool) -> None:
     """The label is beside its options; in a narrow window both move to the next line. ``from_list``: whether
     they are too many to be side by side."""
-    with st.container(
-        key=f"{name}_box", horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
-    ):
+    with controls.line(key=f"{name}_box", gap="xsmall", width="content"):
         markup.paragraph(say(f"{name}_label"), "label")
         label_of = lambda option: say(mean) if option == MEAN else option
         if from_list:

@@ -15,7 +15,7 @@ from model.analysis.edits import asked_places, asked_row, changes_in_tokens
 from model.text.changes import Change
 from model.text.tokenizer import START
 from model.trace.interventions import Head
-from model.trace.trace import AttentionTrace, Selection
+from model.trace.trace import AttentionTrace, LayerHeads, Selection
 from ui import wording
 from ui.asking import loaders
 from ui.wording import say
@@ -233,4 +233,8 @@ class SentenceState:
     @property
     def place(self) -> str:
         """The words for the layer and the head."""
-        return self.selection.label(say, self.trace)
+        return self.place_of((self.layer, self.head))
+
+    def place_of(self, head: LayerHeads, kind: str | None = None) -> str:
+        """The words for another layer and head, by default of the kind of attention shown."""
+        return Selection(kind or self.kind, *head).label(say, self.trace)

@@ -36,7 +36,7 @@ def show(state: SentenceState, is_map: bool, tells: bool = True) -> None:
     known = _answers(state, state.known)
     if known is None or PRESSED in st.session_state:
         runs.ask_later(lambda: _settle(state, is_map))
-    with st.container(key="three_numbers", horizontal=True, gap="small", vertical_alignment="center"):
+    with controls.line(key="three_numbers"):
         _show_questions(state.change)
         for name in NAMES if tells else ():
             text = f"{say(f'three_{name}')} {_label(state, name, known)}"

@@ -49,6 +49,12 @@ def button(text: str, key: str, press: Callable[..., None], *arguments: object, 
     st.button(text, key=key, on_click=press, args=arguments, **look)
 
 
+def offer(text: str, key: str, file: str, content: bytes | Callable[[], bytes], **look: Any) -> None:
+    """A button that saves ``content``, or the bytes that it returns once it is pressed, as ``file``; ``look``
+    as in ``st.download_button``. The page does not run again."""
+    st.download_button(text, content, file_name=file, key=key, on_click="ignore", **look)
+
+
 def explain(text: str, *formulas: str) -> None:
     """The text of this key, below its formulas, one click away. Raises KeyError for an unknown key."""
     with st.expander(say("explanation")):

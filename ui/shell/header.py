@@ -78,7 +78,7 @@ def begin(page: str) -> bool:
     own_words.keep()
     if controls.is_on("lecture"):
         markup.lecture_style()
-    with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):
+    with controls.line(key="bar"):
         _pages(page)
         if page == PAGES[0]:
             markup.heading(say("product"), "product", level=1)
@@ -95,12 +95,8 @@ def tools() -> tuple[DeltaGenerator, PopoverContainer]:
     A page may call this after it has drawn the text. The Tab key follows the order of calls, so it then
     reaches the text first.
     """
-    with st.container(
-        key="tools", horizontal=True, vertical_alignment="center", width="content", gap="small"
-    ):
-        own = st.container(
-            key="own", horizontal=True, vertical_alignment="center", width="content", gap="small"
-        )
+    with controls.line(key="tools", width="content"):
+        own = controls.line(key="own", width="content")
         settings = st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
         _languages()
         # During a lecture the settings are out of the way.

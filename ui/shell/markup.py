@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from model.text.changes import Change
 from viz.labels import capital
 
 _STYLE = Path(__file__).with_name("style.css")
@@ -52,19 +53,18 @@ def told(text: str, kind: str = "") -> None:
     st.html(f'<p class="{f"told {kind}".strip()}">{escape(capital(text))}</p>')
 
 
-def corrected(source: str, changes: Sequence[tuple[int, int, str]]) -> None:
-    """``source`` with each change (start, end, right text) in its place: the wrong text struck out, the right
-    one after it."""
+def corrected(source: str, changes: Sequence[Change]) -> None:
+    """``source`` with each change in its place: the wrong text struck out, the right one after it."""
     parts, done = [], 0
-    for start, end, right in changes:
-        parts.append(escape(source[done:start]))
+    for change in changes:
+        parts.append(escape(source[done : change.source_start]))
         parts += [
             # ``bdi``: a character that turns the direction of writing must not turn the arrow behind it
             f"<{tag}><bdi>{escape(text)}</bdi></{tag}>"
-            for tag, text in (("del", source[start:end]), ("ins", right))
+            for tag, text in (("del", change.wrong), ("ins", change.right))
             if text
         ]
-        done = end
+        done = change.source_end
     st.html(f'<p class="class-sentence" lang="ko">{"".join(parts)}{escape(source[done:])}</p>')
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 
 import numpy as np
-import streamlit as st
 
 import viz
 from engine import questions as declared
@@ -19,7 +18,7 @@ from model.analysis.claims import LEVEL
 from model.analysis.patching import is_lowered
 from model.analysis.path_patching import CircuitEdges, attribution_graph
 from model.trace.interventions import SUBLAYERS, Head, Node
-from ui.shell import runs
+from ui.shell import controls, runs
 from ui.shell.settings import Choice
 from ui.views.drawings import before_after
 from ui.views.view import Click, Figures, View, file_name, needs_activations, open_known_head
@@ -135,14 +134,8 @@ class CircuitView(View):
         return partial(open_known_head, self.state)
 
     def _offer(self) -> None:
-        st.download_button(
-            say("circuit_json"),
-            spoken(language())(self._json),
-            file_name=f"{file_name(self.state, 'circuit')}.json",
-            mime="application/json",
-            key="circuit_json",
-            on_click="ignore",
-        )
+        make, file = spoken(language())(self._json), f"{file_name(self.state, 'circuit')}.json"
+        controls.offer(say("circuit_json"), "circuit_json", file, make, mime="application/json")
 
     def _json(self) -> bytes:
         circuit, edges, state = self.circuit, self.edges, self.state

@@ -40,13 +40,22 @@ def attention_map(
     axes: tuple[tuple[str, ...], tuple[str, ...]],
     rows: Sequence[int] = (),
     masked: np.ndarray | None = None,
+    kind: str | None = None,
+    *,
+    difference: bool = False,
 ) -> go.Figure:
-    """Weights (Q, K) of the open kind of attention as a heatmap; ``rows`` are emphasised."""
+    """Weights (Q, K), by default of the open kind of attention, as a heatmap; ``rows`` are emphasised.
+
+    ``difference``: of two maps, ``masked`` where one of them has no counterpart.
+    """
+    masked_text = "beside_missing" if difference else "masked"
     return viz.attention_heatmap(
         weights,
         *axes,
-        texts=map_texts(say, state.kind),
+        texts=map_texts(say, kind or state.kind, difference=difference, masked=masked_text),
         masked=masked,
+        difference=difference,
+        colour_max=None if difference else 1.0,
         emphasis_rows=list(rows),
         extent=max(state.extent, *map(len, axes)),
         theme=state.theme,

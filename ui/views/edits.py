@@ -11,7 +11,7 @@ import viz
 from model.analysis.edits import LeadingHead, attention_of_change, focus, leading_heads
 from model.text.changes import Change
 from model.trace.interventions import Head
-from model.trace.trace import LayerHead, Selection
+from model.trace.trace import LayerHead
 from ui.sentence.state import SentenceState
 from ui.shell import controls
 from ui.views.view import Figures, View, ask_without, needs_changes, open_head
@@ -89,7 +89,7 @@ class Edits(View):
         """The two buttons of a head, which stay side by side in a narrow window."""
         place, head = f"{found.layer}_{found.head}", Head(KIND, found.layer, found.head)
         with st.container(horizontal=True, width="content", gap="xsmall"):
-            text = say("edits_open", place=self._place_of(found))
+            text = say("edits_open", place=self._facts(found)["place"])
             controls.button(text, f"edits_open_{place}", open_head, self.state, head)
             ask_without(self.state, head, f"edits_off_{place}")
 
@@ -105,10 +105,7 @@ class Edits(View):
 
     def _facts(self, found: LeadingHead) -> dict[str, str]:
         shares = {"share": percent(float(found.share)), "usual": percent(float(found.usual))}
-        return {"place": self._place_of(found)} | shares
-
-    def _place_of(self, found: LeadingHead) -> str:
-        return Selection(KIND, found.layer, found.head).label(say, self.state.trace)
+        return {"place": self.state.place_of((found.layer, found.head), KIND)} | shares
 
     def marked(self) -> list[LayerHead]:
         """The heads whose bars are shown."""

@@ -60,7 +60,7 @@ def heads_of(state: SentenceState) -> list[LayerHeads]:
 
 def data_of(state: SentenceState, heads: list[LayerHeads], mass: int) -> dict:
     """The data of ``draw_lines`` for ``heads``; ``mass`` in percent. Weights are (Q, K)."""
-    named = [(_place(state, head), _weights(state, head)) for head in heads]
+    named = [(state.place_of(head), _weights(state, head)) for head in heads]
     label = (
         f"{say(f'kind_{state.kind}')} · "
         f"{named[0][0] if len(named) == 1 else say('lines_count', count=len(named))}"
@@ -140,9 +140,9 @@ class Lines(View):
             best, worst = int(np.argmax(straight)), int(np.argmin(straight))
             return say(
                 "lines_reading_several" if straight[best] > straight[worst] else "lines_reading_alike",
-                best=_place(state, heads[best]),
+                best=state.place_of(heads[best]),
                 most=straight[best],
-                worst=_place(state, heads[worst]),
+                worst=state.place_of(heads[worst]),
                 fewest=straight[worst],
                 **values,
             )
@@ -154,7 +154,7 @@ class Lines(View):
         )
         return say(
             "lines_reading_one" if distance[row] else "lines_reading_straight",
-            place=_place(state, heads[0]),
+            place=state.place_of(heads[0]),
             straight=straight[0],
             distance=int(distance[row]),
             **_edge(state, heads[0], row, int(strongest[0][row])),
@@ -171,7 +171,7 @@ def _of_change(state: SentenceState, change: Change, heads: list[LayerHeads]) ->
         right=visible(change.right),
     )
     edge = _edge(state, heads[head], state.asked_query, int(key))
-    return say("lines_reading_change", change=happened, place=_place(state, heads[head]), **edge)
+    return say("lines_reading_change", change=happened, place=state.place_of(heads[head]), **edge)
 
 
 def _edge(state: SentenceState, head: LayerHeads, row: int, key: int) -> dict[str, str]:
@@ -189,10 +189,6 @@ def _token(token: str, place: int) -> str:
 
 def _weights(state: SentenceState, head: LayerHeads) -> np.ndarray:
     return Selection(state.kind, *head).weights(state.trace) * state.read_rows[:, None]
-
-
-def _place(state: SentenceState, head: LayerHeads) -> str:
-    return Selection(state.kind, *head).label(say, state.trace)
 
 
 def _short(head: LayerHead) -> str:

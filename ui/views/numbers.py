@@ -15,7 +15,7 @@ import viz
 from engine import questions as declared
 from model.analysis.building_blocks import DotProduct, dot_product_attention
 from model.trace.interventions import Head
-from model.trace.trace import LayerHead, Selection
+from model.trace.trace import LayerHead
 from ui import wording
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
@@ -158,7 +158,7 @@ class Numbers(View):
             score=viz.number_text(steps.scaled[0, best]),
             weight=weight(steps.weights[0, best]),
             hidden=int(np.isneginf(steps.logits).sum()),
-            place=Selection(state.kind, *self.place).label(say, state.trace),
+            place=state.place_of(self.place),
         )
 
     def _vectors(self) -> Panel:

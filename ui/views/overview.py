@@ -14,7 +14,7 @@ from engine import questions as declared
 from model.analysis import attention_maps as heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.trace import interventions
-from model.trace.trace import LayerHead, Selection
+from model.trace.trace import LayerHead
 from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup, runs
@@ -208,7 +208,7 @@ def _describe(state: SentenceState, ranking: Ranking) -> str:
     high, low = float(ranking.values[best]), float(ranking.values[last])
     if len(ranking.heads) == 1:
         return say("overview_reading_only", bits=f"{high:.2f}", tokens=f"{2**high:.1f}")
-    places = {"best": _place(state, best), "last": _place(state, last)}
+    places = {"best": state.place_of(best), "last": state.place_of(last)}
     if ranking.name == "distance":
         return say("overview_reading_distance", **places, high=f"{high:.1f}", low=f"{low:.1f}")
     if ranking.name == "edit":
@@ -237,7 +237,3 @@ def notes(state: SentenceState, ranking: Ranking) -> list[str]:
     if (joined := viz.cells_joined(len(state.queries), len(state.keys))) > 1:
         found.append(say("overview_joined", count=joined))
     return found
-
-
-def _place(state: SentenceState, head: LayerHead) -> str:
-    return Selection(state.kind, *head).label(say, state.trace)

@@ -9,7 +9,7 @@ import streamlit as st
 from model.analysis.edits import MARKS, Agreement, agreeing_head, agreement, attention_of_change, focus
 from model.text.changes import Change
 from model.trace.interventions import Head
-from model.trace.trace import LayerHead, Selection
+from model.trace.trace import LayerHead
 from ui import wording
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
@@ -121,7 +121,7 @@ class Predict(View):
 
     @property
     def _place(self) -> str:
-        return Selection(KIND, *self.head).label(say, self.state.trace)
+        return self.state.place_of(self.head, KIND)
 
     def show(self) -> None:
         self._forget_another_question()

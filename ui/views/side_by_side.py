@@ -4,14 +4,12 @@ The other pass is that of another sentence, of the uncorrected text, or of anoth
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
-import viz
 from model import ModelFolderError
 from model.analysis.attention_maps import aligned_difference
 from model.trace.trace import AttentionTrace, Selection
@@ -20,9 +18,9 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.settings import Choice, Flag, Text
+from ui.views.drawings import attention_map
 from ui.views.view import Figures, View, file_name
 from ui.wording import say
-from viz.browser.texts import map_texts
 from viz.labels import visible_token, weight
 
 # Addresses call the other pass a twin, and have to go on doing so. Elsewhere a twin is a sentence that is not
@@ -72,27 +70,6 @@ def _selection(state: SentenceState, trace: AttentionTrace, kind: str) -> Select
         kind,
         layer if layer is not None and layer < layers else None,
         head if head is not None and head < heads else None,
-    )
-
-
-def _map(
-    state: SentenceState,
-    trace: AttentionTrace,
-    kind: str,
-    weights: np.ndarray,
-    missing: np.ndarray | None = None,
-) -> go.Figure:
-    queries, keys = trace.axes(kind)
-    return viz.attention_heatmap(
-        weights,
-        queries,
-        keys,
-        texts=map_texts(say, kind, difference=missing is not None, masked="beside_missing"),
-        masked=missing,
-        difference=missing is not None,
-        colour_max=1.0 if missing is None else None,
-        extent=max(state.extent, *map(len, (queries, keys))),
-        theme=state.theme,
     )
 
 
@@ -177,12 +154,13 @@ class SideBySide(View):
         state, kind = self.state, self.kind(other)
         first, second = (self._weights(each.trace, kind) for each in (state, other))
         heading = self._heading("first", state.sentence.source, state.sentence.text)
-        made = {"beside_first_map": (_map(state, state.trace, kind, first), heading)}
+        map_ = partial(attention_map, state, kind=kind)
+        made = {"beside_first_map": (map_(first, state.trace.axes(kind)), heading)}
         if not self.values[DIFFERENCE.name]:
             heading = self._heading("second", other.source, other.text)
-            return made | {"beside_second_map": (_map(state, other.trace, kind, second), heading)}
+            return made | {"beside_second_map": (map_(second, other.trace.axes(kind)), heading)}
         found, missing = aligned_difference(kind, state.trace, other.trace, (first, second))
-        difference = _map(state, other.trace, kind, found, missing)
+        difference = map_(found, other.trace.axes(kind), masked=missing, difference=True)
         return made | {"beside_difference_map": (difference, say("beside_difference"))}
 
     def _heading(self, which: str, source: str, written: str) -> str:

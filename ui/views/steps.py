@@ -111,20 +111,11 @@ def _values(trace: AttentionTrace, row: int) -> dict[str, object]:
         "count": len(trace.target_tokens),
         "step": row + 1,
         "token": _name(trace.target_tokens[row]),
-        "probability": share(written),
+        "probability": probability(written),
         "odds": log_odds(written),
         "other": _name(trace.alternatives[row][_other(trace, row)]),
-        "other_probability": share(other),
+        "other_probability": probability(other),
     }
-
-
-def share(value: float) -> str:
-    """A probability in digits.
-
-    >>> share(0.5)
-    '0.500'
-    """
-    return probability(value)
 
 
 def _name(token: str) -> str:
@@ -181,7 +172,7 @@ class Steps(View):
         logs = self.state.trace.log_probabilities
         assert logs is not None, "``needs_probabilities`` keeps other traces away"
         markup.paragraph(
-            say("steps_formula", probability=share(float(np.exp(logs.sum(dtype=np.float64))))), "lead"
+            say("steps_formula", probability=probability(float(np.exp(logs.sum(dtype=np.float64))))), "lead"
         )
         markup.paragraph(say("steps_shown"), "lead")
         markup.paragraph(say("steps_sources"), "note")

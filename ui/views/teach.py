@@ -63,7 +63,7 @@ def _write_pairs() -> None:
                     on_change=_keep_pairs,
                     args=(len(pairs) + 1,),
                 )
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with controls.line():
         st.menu_button(
             say("teach_examples"),
             list(range(len(EXAMPLES))),
@@ -122,7 +122,7 @@ def _show_heads(state: SentenceState, found: EditOutcome) -> None:
     if not found.heads:
         markup.paragraph(say("teach_no_heads" if found.size else "teach_unlearned"), "note")
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="teach_heads"):
+    with controls.line(key="teach_heads"):
         markup.paragraph(say("teach_heads"), "label")
         for each in found.heads[:MOST_HEADS]:
             text, key = f"{head_name(each.head)} · {percent(each.change)}", "_".join(map(str, each.head))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -244,8 +244,7 @@ class View:
 
     def draw_choices(self, *parts: Choice | Callable[[], object]) -> None:
         """One line of these ``parts``. Raises KeyError for an unregistered setting."""
-        line = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
-        with line(key=f"{self.name}_choices"):
+        with controls.line(key=f"{self.name}_choices"):
             for part in parts:
                 controls.choose_beside(part) if isinstance(part, Choice) else part()
 

@@ -14,9 +14,10 @@ from tests.planted import RIGHT, ROW, WRONG
 from tests.ui.fake_corrector import HEADS, propose, random_trace
 from tests.ui.screen import component, components, figures, send, setting, told
 from tests.ui.view_script import open_view
-from ui.views.steps import choice, hesitation, share
+from ui.views.steps import choice, hesitation
 from ui.wording import table
 from viz.browser.steps import WEIGHT_UNIT, produced_place, steps_data
+from viz.labels import probability
 
 SOURCE, TARGET = "고갱이 왓다", "고객이 왔다"
 CHANGES = propose(SOURCE)
@@ -81,7 +82,7 @@ def test_a_probability_is_rounded_once():
     trace = with_row(random_trace(SOURCE, TARGET), 0, 0.0065016, ("나", "고"), (0.5, 0.0065016))
     data = data_of(trace)
     for sent in (data["probabilities"][0], data["alternative_probabilities"][0][1]):
-        assert share(sent) == share(0.0065016) == "0.007"
+        assert probability(sent) == probability(0.0065016) == "0.007"
 
 
 def test_changes_carry_their_rows_and_both_probabilities_and_a_deletion_the_row_that_follows():

@@ -21,7 +21,7 @@ from training.documents.tables import Sources, percent
 from training.intact.slots import TEXTS, draw, draw_marks
 from training.measure.evaluate import Asked, outcomes_of
 from training.measure.metrics import Outcome, none_if_nan, share
-from training.measure.report import block_of, run_of, write_json
+from training.measure.report import block_of, run_of, write_numbers
 from training.noise.pairs import Writer, make_pair
 from training.options import COUNT, command, knob
 
@@ -224,8 +224,7 @@ def intact_command(asked: IntactSet) -> None:
     shown = (*failures[: asked.show], *changed[: asked.show])
     texts = [content(Sources(given={"intact": document}), "intact"), model, *map(_shown, shown)]
     click.echo("\n".join(texts), err=asked.json == "-")
-    if asked.json:
-        write_json(document, asked.json)
+    write_numbers(asked.json, document, indent=2)
 
 
 def _as_json(each: Outcome) -> dict[str, Any]:

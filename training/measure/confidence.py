@@ -35,7 +35,7 @@ from training.documents.render import content
 from training.documents.tables import Sources
 from training.measure.evaluate import evaluate, sample_pairs
 from training.measure.metrics import edits
-from training.measure.report import write_json
+from training.measure.report import write_numbers
 from training.noise.drill import Drill, SpaceDrill
 from training.noise.pairs import NoisyPair, make_pair
 from training.options import PATH, UnusableError, command, knob
@@ -370,8 +370,7 @@ def confidence_command(files: tuple[Path, ...], asked: FitSettings) -> None:
         "pairs": {"fitted": len(fitted), "others": len(others), "tested": len(tested)},
         "judged": gains,
     }
-    if asked.json:
-        write_json(numbers, asked.json)
+    write_numbers(asked.json, numbers, indent=2)
     sources = Sources(model=folder, given={"confidence": numbers})
     for part in ("fitted", "parts", "other-half"):
         click.echo(f"{content(sources, part)}\n")

@@ -23,7 +23,7 @@ from model.correction.answers import AnswersMany
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, set_minimum_confidence, snapshot_steps
 from training.corpus.corpus import Corpus, Pair, open_corpus, write_table
 from training.measure.metrics import Outcome, Scores, best_threshold, none_if_nan, repaired, score, share
-from training.measure.report import Report, failures_text, report_text, run_of, write_json
+from training.measure.report import Report, failures_text, report_text, run_of, write_numbers
 from training.noise.pairs import MIX, NoisyPair, make_pair
 from training.options import COUNT, SHARE, command, knob
 from training.run.record import read_history
@@ -159,8 +159,7 @@ def evaluate_command(file: Path, asked: Evaluation) -> None:
     measured = {"file": file.name, **run, "skipped_rows": len(corpus.problems), **report.as_json()}
     text = report_text(measured, asked.rules, asked.reliability)
     click.echo(f"{text}\n{failures_text(report, asked.show, asked.family)}", err=asked.json == "-")
-    if asked.json:
-        write_json(measured, asked.json)
+    write_numbers(asked.json, measured, indent=2)
 
 
 TABLE_FILE = "snapshots.csv"

@@ -22,7 +22,7 @@ from training.documents.render import content, head, row
 from training.documents.tables import Sources, percent
 from training.measure import metrics
 from training.measure.metrics import Outcome, Scores, edits, edits_of
-from training.options import NEW_FILE, knob
+from training.options import NEW_FILE, UnusableError, knob
 
 CAUSES = ("right", "unsure", "wrong_made", "wrong_proposed", "unseen")
 RIGHT, UNSURE, WRONG_MADE, WRONG_PROPOSED, UNSEEN = CAUSES
@@ -90,23 +90,18 @@ class Report:
         }
 
 
-def write_json(document: dict[str, Any], path: str) -> None:
-    """Write to a file, or to standard output for ``-``. Raises click.ClickException if that fails."""
-    text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
-    try:
-        with click.open_file(path, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-    except OSError as error:
-        raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
+def write_numbers(path: str | Path | None, numbers: dict[str, Any], indent: int = 1) -> None:
+    """Write measurements as JSON, to standard output for ``-``; nothing for None.
 
-
-def write_numbers(path: Path | None, numbers: dict[str, Any]) -> None:
-    """Write measurements as JSON with an indent of one space, as the files of ``docs/numbers`` have it.
-
-    Nothing is written for None. Raises OSError where the file cannot be written.
+    The files of ``docs/numbers`` have an indent of one space. Raises UnusableError where the file cannot be
+    written.
     """
     if path:
-        path.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        try:
+            with click.open_file(str(path), "w", encoding="utf-8") as file:
+                file.write(json.dumps(numbers, ensure_ascii=False, indent=indent) + "\n")
+        except OSError as error:
+            raise UnusableError(f"cannot write {path}: {error.strerror}") from error
 
 
 @dataclass(frozen=True)

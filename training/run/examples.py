@@ -22,8 +22,7 @@ from training.noise.lexicon import lexicon
 from training.noise.lookalikes import add_laughter, as_hearsay, make_right_lookalike
 from training.noise.native import has_native_site
 from training.noise.norm import norm_counterexample, norm_in, norm_pair
-from training.noise.pairs import MIX, Writer, make_pair, read_mix
-from training.noise.people import as_people_write
+from training.noise.pairs import MIX, Writer, as_people_write, make_pair, read_mix
 from training.noise.pieces import made_up_phrase
 from training.noise.registers import make_note, make_repetition
 from training.noise.strokes import make_slipped

@@ -2,17 +2,18 @@
 
 ``Run`` is one training run. ``Clock`` ends it after some minutes, and fits its learning rates to that time. A
 checkpoint is one file that is replaced at once and holds all that a run needs to continue on the same
-numbers. ``ProgressLine`` shows loss, speed and time left on standard error.
+numbers. ``progress_line`` shows loss, speed and time left on standard error.
 """
 
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -303,39 +304,32 @@ class Run:
 PRINT_SECONDS = 30  # how often a line is written where the output is no terminal
 
 
-class ProgressLine:
-    """A live bar on a terminal, else a plain line now and then. Use as a context manager."""
+@contextmanager
+def progress_line(total: int, first: int) -> Iterator[Callable[[RunState], None]]:
+    """A live bar on a terminal, else a plain line now and then, from step ``first`` to ``total``.
 
-    def __init__(self, total_steps: int, first_step: int):
-        self.console = Console(stderr=True)
-        self.total, self.first = total_steps, first_step
-        self.started = self.printed = time.monotonic()
-        self.first_pairs: int | None = None
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self.bar = Progress(*columns, console=self.console, disable=not self.console.is_terminal)
-        self.task = self.bar.add_task("", total=total_steps, completed=first_step)
+    Gives the function that takes the state after a step.
+    """
+    console, begun = Console(stderr=True), list[RunState]()
+    started = printed = time.monotonic()
 
-    def __enter__(self) -> Self:
-        self.bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
-
-    def show(self, progress: RunState) -> None:
-        """Take the state after a step."""
+    def show(progress: RunState) -> None:
+        nonlocal started, printed
         now = time.monotonic()
-        if self.first_pairs is None:
-            self.first_pairs, self.started = progress.pairs, now
-        elapsed = max(now - self.started, 1e-6)
-        speed = (progress.pairs - self.first_pairs) / elapsed
+        if not begun:
+            begun.append(progress)
+            started = now
+        elapsed = max(now - started, 1e-6)
+        speed = (progress.pairs - begun[0].pairs) / elapsed
         text = f"loss {progress.mean_loss:.3f} · {speed:,.0f} pairs/s"
-        self.bar.update(self.task, completed=progress.step, description=text)
-        if not self.console.is_terminal and (
-            now - self.printed >= PRINT_SECONDS or progress.step == self.total
-        ):
-            self.printed = now
-            left = elapsed / max(progress.step - self.first - 1, 1) * (self.total - progress.step)
-            self.console.print(
-                f"step {progress.step:,}/{self.total:,} · {text} · {left / 60:.0f} min left", highlight=False
-            )
+        bar.update(task, completed=progress.step, description=text)
+        if not console.is_terminal and (now - printed >= PRINT_SECONDS or progress.step == total):
+            printed = now
+            left = elapsed / max(progress.step - first - 1, 1) * (total - progress.step)
+            told = f"step {progress.step:,}/{total:,} · {text} · {left / 60:.0f} min left"
+            console.print(told, highlight=False)
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=total, completed=first)
+        yield show

@@ -25,7 +25,7 @@ from training.corpus.selection import choose_characters, copies
 from training.options import command
 from training.run.examples import Practised
 from training.run.record import Origin
-from training.run.run import Begun, ProgressLine, Run, load_checkpoint
+from training.run.run import Begun, Run, load_checkpoint, progress_line
 from training.run.settings import Knobs, RunFiles, settings_of
 from training.run.stream import Judge, PoolMaker, Stream, StreamSettings, keep_freed_memory
 
@@ -125,6 +125,6 @@ def train(context: click.Context, /, files: RunFiles, knobs: Knobs) -> None:
             err=True,
         )
         left = knobs.minutes and 60 * knobs.minutes - (time.monotonic() - begun)
-        with ProgressLine(knobs.steps, run.progress.step) as line:
-            run.train(batches, line.show, left)
+        with progress_line(knobs.steps, run.progress.step) as show:
+            run.train(batches, show, left)
     click.echo(f"{out / 'model'}")

@@ -9,7 +9,7 @@ from rapidfuzz.distance import Levenshtein
 
 from model.text.changes import find_changes
 from training.noise.hard_right import KINDS, hard_right, near_nouns
-from training.noise.people import NORM, SHARES, SPACES, as_people_write
+from training.noise.pairs import NORM, SHARES, SPACES, as_people_write
 from training.options import options_of, read_options
 from training.run.examples import ExampleMaker, ExampleSettings
 from training.run.pack import RECIPE

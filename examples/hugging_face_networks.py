@@ -5,11 +5,13 @@ All but those of ``copying`` are untrained.
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 import transformers as hf
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+from tokenizers.implementations import BertWordPieceTokenizer, ByteLevelBPETokenizer
 
 CORPUS = [
     "the cat sat on the mat",
@@ -31,21 +33,13 @@ PIECES = [f"▁{word}" for word in "the cat sat on a dog 손님 방 왔는데".s
 
 def trained(kind: str) -> hf.PreTrainedTokenizerFast:
     """A tokenizer of "bytes" (as GPT-2 and BART), "pieces" (as MarianMT and T5), or "words" (as BERT)."""
-    if kind == "bytes":
-        tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
-        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        tokenizer.decoder = decoders.ByteLevel()
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-        trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=MARKS, initial_alphabet=alphabet)
-        tokenizer.train_from_iterator(CORPUS, trainer)
-    elif kind == "pieces":
+    if kind == "pieces":
         tokenizer = of_pieces(PIECES)
     else:
-        tokenizer = Tokenizer(models.WordPiece(unk_token="<unk>"))
-        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        tokenizer.decoder = decoders.WordPiece()
-        trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=MARKS)
-        tokenizer.train_from_iterator(CORPUS, trainer)
+        words = partial(BertWordPieceTokenizer, unk_token="<unk>", strip_accents=False, lowercase=False)
+        ready = ByteLevelBPETokenizer() if kind == "bytes" else words()
+        ready.train_from_iterator(CORPUS, vocab_size=300, special_tokens=MARKS, show_progress=False)
+        tokenizer = Tokenizer.from_str(ready.to_str())
     if kind != "bytes":
         ends = [("<s>", START), ("</s>", END)]
         tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)

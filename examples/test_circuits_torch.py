@@ -1,4 +1,4 @@
-"""Logit attribution, score decomposition and circuits against PyTorch's gradients.
+"""Direct logit attribution and decomposition of attention scores against PyTorch's gradients.
 
 The port on random weights is taken apart by hooks.
 
@@ -17,19 +17,12 @@ import torch
 from torch import nn
 
 from examples.pytorch_port import Port, parts_of
-from model.analysis import (
-    AttentionCell,
-    Edit,
-    decompose_attention_score,
-    direct_logit_attribution,
-    find_circuit,
-)
-from model.analysis.ablation import corpus_means
+from model.analysis import AttentionCell, decompose_attention_score, direct_logit_attribution
 from model.correction.corrector import Corrector
 from model.stored.config import TransformerConfig
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, Tokenizer
-from model.trace.interventions import Head, Node, every_node
+from model.trace.interventions import Head, Node
 from tests.plain_transformer import PlainNetwork
 from tests.random_weights import equal_networks
 
@@ -50,11 +43,11 @@ class Taken:
     """The port to PyTorch for one sentence, taken apart by hooks.
 
     ``parts``: by node, or side and name, its addition to the stream as a leaf: gradients reach it through the
-    sums of the stream, and through no later part. ``instead``: by node, the output that replaces it.
+    sums of the stream, and through no later part.
     """
 
-    def __init__(self, port, instead=None):
-        self.port, self.instead, self.parts, self.scores = port.double(), instead or {}, {}, {}
+    def __init__(self, port):
+        self.port, self.parts, self.scores = port.double(), {}, {}
         for module in self.port.modules():
             if isinstance(module, nn.LayerNorm):
                 module.__class__ = HeldNorm
@@ -72,10 +65,6 @@ class Taken:
         self.parts[key] = tensor.detach().clone().requires_grad_()
         return self.parts[key]
 
-    def replaced(self, node, output):
-        given = self.instead.get(node)
-        return output if given is None else torch.tensor(given, dtype=torch.float64).expand_as(output)
-
     def begun(self, embedding, given, output):
         side = "decoder" if ("encoder", "embedding") in self.parts else "encoder"
         tokens = embedding.vectors()[given[0][0]] * WIDTH**0.5
@@ -83,7 +72,7 @@ class Taken:
         return kept[None]
 
     def fed(self, node, _, given, output):
-        return self.keep(node, self.replaced(node, output)[0])[None]
+        return self.keep(node, output[0])[None]
 
     def scored(self, kind, layer, _, given):
         self.scores[kind, layer] = given[0][0]
@@ -91,8 +80,7 @@ class Taken:
     def joined(self, kind, layer, projection, given, _):
         heads, found = given[0][0].unflatten(-1, (HEADS, -1)), projection.bias
         for head, kernel in enumerate(projection.weight.T.unflatten(0, (HEADS, -1))):
-            node = Node(kind, layer, head)
-            found = found + self.keep(node, self.replaced(node, heads[:, head]) @ kernel)
+            found = found + self.keep(Node(kind, layer, head), heads[:, head] @ kernel)
         return found[None]
 
     def score(self, source, target, contrast):
@@ -110,11 +98,11 @@ def networks(request):
     _, plain = equal_networks(config, tokenizer)
     corrector = Corrector("tiny", PlainNetwork(plain, tokenizer.encode_target(" ")[0]), tokenizer, "0")
 
-    def taken(instead=None):
+    def taken():
         about, tensors = parts_of(config, tokenizer, plain._weights)
         port = Port(about)
         port.load_state_dict(tensors)
-        return Taken(port, instead)
+        return Taken(port)
 
     return corrector, taken
 
@@ -168,21 +156,3 @@ def test_a_decomposed_attention_score_is_gradient_times_part(networks, layer, he
             found = shares(network, part if isinstance(part, Node) else (side, part))
             expected = found[row] if side == "decoder" else found.sum()
             assert nats == pytest.approx(expected, abs=TOLERANCE), part
-
-
-def test_a_circuit_scores_what_pytorch_says(networks):
-    corrector, make = networks
-    (change, *_) = find_changes(SOURCE, TARGET)
-    means = corpus_means(corrector.patched, corrector.tokenizer, ((SOURCE, TARGET),))
-    found = find_circuit(corrector, Edit(SOURCE, TARGET, change), ablation=means)
-    nodes = every_node(LAYERS, HEADS)
-
-    def score(kept) -> float:
-        network = make({node: means.nodes[node] for node in nodes if node not in kept})
-        return network.score(*ids_of(corrector), found.contrast).item()
-
-    assert found.score == pytest.approx(score(nodes), abs=TOLERANCE)
-    assert found.empty == pytest.approx(score(()), abs=TOLERANCE)
-    for node, effect in zip(found.nodes, found.effects, strict=True):
-        lost = found.score - score([other for other in nodes if other != node])
-        assert effect == pytest.approx(lost, abs=TOLERANCE)

@@ -38,7 +38,8 @@ from model.tables.documents import DOCUMENTS, OLD_DOCUMENTS, Document
 from model.tables.reading import read_columns, read_rows
 from model.tables.rewriting import SameTable
 from model.tables.rows import TableError, TableRow
-from ui.shell import markup
+from ui.asking import models
+from ui.shell import controls, markup
 from ui.wording import say
 
 if TYPE_CHECKING:
@@ -321,7 +322,7 @@ def kept_upload(label: str, types: Sequence[str], megabytes: int, key: str) -> D
         st.session_state[kept] = file
     given: DroppedFile | None = st.session_state.get(kept)
     if file is None and given is not None:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with controls.line():
             markup.paragraph(say("upload_kept", name=given.name), "note")
             st.button(say("upload_forget"), key=f"{key}_forget", on_click=forget)
     return given
@@ -373,6 +374,24 @@ def job_of(
     except TableError as error:
         show_file_problem(error.problem)
     return None
+
+
+def is_done(job: Job, seconds: float, show_progress: Callable[[], object]) -> bool:
+    """Whether ``job`` is over; until then ``show_progress`` says every few ``seconds`` how far it is. Shows
+    the error that ended the job."""
+
+    @st.fragment(run_every=None if job.is_over else seconds)
+    def progress() -> None:
+        show_progress()
+        if job.is_over:
+            st.rerun()
+
+    if not job.is_over:
+        progress()
+        return False
+    if job.error is not None:
+        models.show_error(job.error)
+    return True
 
 
 def show_file_problem(problem: str) -> None:

@@ -20,8 +20,7 @@ from ui.asking.files import (
     MOST_EFFECTS,
     MOST_SENTENCES,
     DroppedFile,
-    Jobs,
-    SurveyJob,
+    is_done,
     job_of,
     surveys,
     upload,
@@ -59,9 +58,7 @@ WIDTHS, LECTURE_WIDTHS = (92, 49, 58), (108, 51, 66)
 INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # the colour of .told.intervened in style.css
 
 
-@st.cache_resource(show_spinner=False)
-def _shared_jobs() -> Jobs[SurveyJob]:
-    return surveys()
+_shared_jobs = st.cache_resource(surveys, show_spinner=False)
 
 
 def main() -> None:
@@ -127,19 +124,13 @@ def _show_file(given: DroppedFile, corrector: loaders.EngineCorrector, by: str, 
         st.info(say("table_empty"))
         return
 
-    @st.fragment(run_every=None if job.is_over else SECONDS_BETWEEN_LOOKS)
-    def progress() -> None:
+    def show_progress() -> None:
         part, done, count = job.progress
         st.progress(done / max(count, 1), say(f"heads_progress_{part}", done=done, all=count))
         _show(job.found(), by, at, "", may_open=False)
-        if job.is_over:
-            st.rerun()
 
-    if not job.is_over:
-        progress()
+    if not is_done(job, SECONDS_BETWEEN_LOOKS, show_progress):
         return
-    if job.error is not None:
-        models.show_error(job.error)
     found = job.found()
     made = {"sentences": found.sentences, "effects": found.effect_sentences, "left_out": job.left_out}
     _show(found, by, at, say("heads_made_file", **made))

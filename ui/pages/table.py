@@ -14,12 +14,12 @@ from ui.asking import models
 from ui.asking.files import (
     MOST_TEXTS,
     DroppedFile,
-    Jobs,
     Settings,
     TableJob,
     columns_of,
     corrected_file,
     is_document,
+    is_done,
     job_of,
     kept_upload,
     show_file_problem,
@@ -37,9 +37,7 @@ MEGABYTES = 20
 MOST_NAMED = 20  # rows that could not be read, by number
 
 
-@st.cache_resource(show_spinner=False)
-def _shared_jobs() -> Jobs[TableJob]:
-    return tables()
+_shared_jobs = st.cache_resource(tables, show_spinner=False)
 
 
 def main() -> None:
@@ -97,17 +95,8 @@ def _show(job: TableJob, columns: Columns | None, given: DroppedFile) -> None:
 
     unit = say("table_paragraph" if is_document(given.name) else "table_line")
 
-    @st.fragment(run_every=None if job.is_over else SECONDS_BETWEEN_LOOKS)
-    def progress() -> None:
-        _show_progress(job, unit)
-        if job.is_over:
-            st.rerun()
-
-    if not job.is_over:
-        progress()
+    if not is_done(job, SECONDS_BETWEEN_LOOKS, partial(_show_progress, job, unit)):
         return
-    if job.error is not None:
-        models.show_error(job.error)
     counts, rows = st.columns([1, 3], gap="medium")
     with counts:
         _show_counts(job, unit)

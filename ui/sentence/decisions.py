@@ -296,6 +296,13 @@ def _firsts(found: loaders.Correction) -> list[int]:
     return list(accumulate((len(sentence.proposed) for sentence in found.sentences), initial=0))
 
 
+def _proposed(found: loaders.Correction, number: int) -> tuple[int, Change]:
+    """The sentence of a proposal, from 0, and the change."""
+    firsts = _firsts(found)
+    place = bisect_right(firsts, number) - 1
+    return place, found.sentences[place].proposed[number - firsts[place]]
+
+
 def _answer(found: loaders.Correction, what: str, number: int, decides: bool = True) -> None:
     if what == "open":
         if 0 <= number < len(found.sentences):
@@ -345,10 +352,8 @@ def _decide(found: loaders.Correction, what: str, number: int) -> None:
 
 def _word_of(found: loaders.Correction, number: int) -> str:
     """The typed word of a proposal, without the particle behind it and the marks around it."""
-    firsts = _firsts(found)
-    place = bisect_right(firsts, number) - 1
-    sentence = found.sentences[place]
-    change, source = sentence.proposed[number - firsts[place]], sentence.source
+    place, change = _proposed(found, number)
+    source = found.sentences[place].source
     start = re.search(r"\S*$", source[: change.source_start])
     end = re.match(r"\S*", source[change.source_end :])
     around = start[0] + change.wrong + end[0]  # type: ignore[index]
@@ -357,11 +362,8 @@ def _word_of(found: loaders.Correction, number: int) -> str:
 
 def _focus(found: loaders.Correction, number: int, release: bool) -> None:
     """Put the proposal ``number`` in focus; where it is already, let it go if ``release``."""
-    firsts = _firsts(found)
-    place = bisect_right(firsts, number) - 1
-    sentence = found.sentences[place]
-    span = _span(sentence.proposed[number - firsts[place]])
-    made = [_span(change) for change in sentence.changes]
+    place, change = _proposed(found, number)
+    span, made = _span(change), [_span(each) for each in found.sentences[place].changes]
     edit = str(made.index(span) + 1) if span in made else ""
     same = release and _opened(found) == place and address.get("edit") == edit
     _open(found, place, "" if same else edit)

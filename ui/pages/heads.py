@@ -58,7 +58,7 @@ WIDTHS, LECTURE_WIDTHS = (92, 49, 58), (108, 51, 66)
 INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # the colour of .told.intervened in style.css
 
 
-_shared_jobs = st.cache_resource(surveys, show_spinner=False)
+_shared_jobs = st.cache_resource(show_spinner=False)(surveys)
 
 
 def main() -> None:

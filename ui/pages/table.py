@@ -37,7 +37,7 @@ MEGABYTES = 20
 MOST_NAMED = 20  # rows that could not be read, by number
 
 
-_shared_jobs = st.cache_resource(tables, show_spinner=False)
+_shared_jobs = st.cache_resource(show_spinner=False)(tables)
 
 
 def main() -> None:

@@ -23,15 +23,14 @@ from typing import Any, cast
 
 import click
 
+from engine.client import model_key
 from model.correction.answers import Network
 from model.stored.folder import (
     DEFAULT_MODEL,
     ModelFolderError,
     find_model_folder,
-    fingerprint,
     model_name,
     read_config,
-    weights_path,
     write_atomically,
 )
 from model.survey.sums import readable
@@ -74,9 +73,8 @@ class BatchJob(BatchSettings):
         """
         with file.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
-        folder = find_model_folder(asked.model).absolute()
-        found = fingerprint(folder, weights_path(folder))
-        return cls(**vars(asked) | {"model": str(folder), "sha256": digest, "fingerprint": found})
+        key = model_key(find_model_folder(asked.model))
+        return cls(**vars(asked) | {"model": key.path, "sha256": digest, "fingerprint": key.fingerprint})
 
 
 def finished_parts(folder: Path, job: BatchJob) -> Path:

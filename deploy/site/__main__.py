@@ -32,8 +32,8 @@ def main(out: Path, one_file: bool, extension: bool, model: str) -> None:
         write_extension(site, out)
     else:
         build.write_folder(site, out)
-    files = [out] if one_file else [path for path in out.rglob("*") if path.is_file()]
-    click.echo(f"{out}: {sum(path.stat().st_size for path in files) / 1e6:.1f} MB")
+    size = sum(path.stat().st_size for path in (out, *out.rglob("*")) if path.is_file())
+    click.echo(f"{out}: {size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -151,13 +151,14 @@ def scripts_of(
 
 def html(content: Mapping[str, Any], inside: str, links: str, charset: str = "utf-8") -> bytes:
     """A page up to its scripts; ``inside`` its body."""
+    styles = [(BROWSER / "page.css").read_text("utf-8"), *(script.css for script in DRAWING)]
     text = filled(
         "page",
         charset=charset,
         fingerprint=escape(content["fingerprint"]),
         links=links,
         product=escape(content["texts"]["ko"]["product"]),
-        styles=_styles(),
+        styles=_style("\n".join([*styles, (HERE / "site.css").read_text("utf-8")])),
         inside=inside,
         content=base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode(),
     )
@@ -189,11 +190,6 @@ def _shell(parts: Mapping[str, PackedPart], files: Mapping[str, str], alone: boo
 
 LINKS = '<link rel="manifest" href="manifest.webmanifest">\n<link rel="icon" href="icon.svg">\n'
 END = b"</body>\n</html>\n"
-
-
-def _styles() -> str:
-    texts = [(BROWSER / "page.css").read_text("utf-8"), *(script.css for script in DRAWING)]
-    return _style("\n".join([*texts, (HERE / "site.css").read_text("utf-8")]))
 
 
 def _style(text: str) -> str:

@@ -103,9 +103,8 @@ def _run(command: list[str], variables: dict[str, str] | None = None) -> str:
             env=os.environ | (variables or {}),
         )
     except FileNotFoundError as error:
-        raise PackagesMissing(
-            f"{command[0]} is needed to build the site (Debian: apt-get install npm)"
-        ) from error
+        needed = f"{command[0]} is needed to build the site (Debian: apt-get install npm)"
+        raise PackagesMissing(needed) from error
     except subprocess.SubprocessError as error:
         raise PackagesMissing(f"{command[0]} failed: {getattr(error, 'stderr', error)}") from error
     return done.stdout

@@ -23,6 +23,7 @@ from model.stored.folder import (
     WEIGHTS_FILE,
     WORDS_FILE,
     read_description,
+    read_npz,
     read_weights,
 )
 from model.text.changes import apply_changes
@@ -93,12 +94,10 @@ def weighing(folder: Path) -> dict[str, bytes]:
     """Trees, words and phrases of the confidence. Raises OSError for a missing file."""
     values = json.loads((folder / CONFIDENCE_FILE).read_text("utf-8"))
     trees = {"start": values["start"], "trees": values["trees"], "fields": FIRST}
-    with np.load(folder / NGRAMS_FILE, allow_pickle=False) as archive:
-        ngrams = {name: archive[name] for name in archive.files}
     return {
         "trees": json.dumps(trees).encode(),
         "words": gzip.decompress((folder / WORDS_FILE).read_bytes()),
-        "ngrams": packed_arrays(ngrams),
+        "ngrams": packed_arrays(read_npz(folder / NGRAMS_FILE)),
     }
 
 

@@ -143,12 +143,7 @@ def notes(measurements: Mapping[str, dict[str, Any]], language: str) -> str:
 
 
 FILTERS: dict[str, Callable[..., str]] = {
-    "percent": percent,
-    "number": number,
-    "interval": interval,
-    "mean": mean,
-    "per_thousand": per_thousand,
-    "per_thousands": per_thousands,
+    **{each.__name__: each for each in (percent, number, interval, mean, per_thousand, per_thousands)},
     "per_hundreds": partial(per_thousands, of=100),
     "thousands": lambda value: f"{value:,}",
     "short": lambda value: f"{value:g}",

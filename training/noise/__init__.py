@@ -23,6 +23,7 @@ how often each kind of mistake is made, and the others what one module reads.
 """
 
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,9 @@ def read_toml(name: str) -> dict[str, Any]:
     return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
 
 
+@cache
 def read_lines(name: str) -> tuple[str, ...]:
-    """The lines of a text file of this folder.
+    """The lines of a text file of this folder, read once.
 
     >>> read_lines("everyday.tsv")[0].split()
     ['stem', 'tag', 'particle', 'nouns']

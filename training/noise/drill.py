@@ -16,7 +16,6 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 
 from model.norm.kinds import Misspelling
 from training.noise import read_lines, words_of
@@ -220,12 +219,11 @@ class LoneSpaces:
         return _misspaced(text, rng.choice(lone_spaces(text, kind))), text
 
 
-@cache
-def look_alikes() -> tuple[str, ...]:
-    """Right sentences whose spaces look wrong, and such as differ from another right one by a space alone."""
-    return read_lines("look_alikes.txt")
-
-
 def look_alike(rng: random.Random) -> str:
-    """One of them: 어제 산 책을 읽었다 must not become 산책을."""
-    return rng.choice(look_alikes())
+    """A right sentence whose spaces look wrong, or one that differs from another right one by a space alone:
+    어제 산 책을 읽었다 must not become 산책을.
+
+    >>> look_alike(random.Random(0)) in read_lines("look_alikes.txt")
+    True
+    """
+    return rng.choice(read_lines("look_alikes.txt"))

@@ -13,6 +13,20 @@ from model.correction.morphemes import join
 from training.noise import read_lines, words_of
 
 
+class Ending(NamedTuple):
+    """An ending that is joined to a stem, and the words behind it."""
+
+    joined: str
+    behind: str
+
+
+_LISTS = words_of("everyday")
+_ENDINGS = {
+    name: tuple(Ending(joined, behind) for joined, _, behind in (each.partition("|") for each in endings))
+    for name, endings in _LISTS.items()
+}
+
+
 class Predicate(NamedTuple):
     """A verb or adjective, the words before it, and the nouns that it goes with."""
 
@@ -31,24 +45,15 @@ class Predicate(NamedTuple):
         """안 comes before 가다, but within 공부를 하다, and 있다 has another negation."""
         return self.stem == "하" or not self.stem.endswith(("하", "있", "없"))
 
+    def endings(self, place: str) -> tuple[tuple[Ending, ...], tuple[Ending, ...]]:
+        """Those of all words, and those of verbs or of adjectives, in a "middle" or a "final" clause.
 
-class Ending(NamedTuple):
-    """An ending that is joined to a stem, and the words behind it."""
+        >>> [len(some) > 3 for some in predicates()[0].endings("final")]
+        [True, True]
+        """
+        return _ENDINGS[place], _ENDINGS[f"{place}_of_{'verbs' if self.is_verb else 'adjectives'}"]
 
-    joined: str
-    behind: str
 
-
-_LISTS = words_of("everyday")
-_ENDINGS = {
-    name: tuple(Ending(joined, behind) for joined, _, behind in (each.partition("|") for each in endings))
-    for name, endings in _LISTS.items()
-}
-FINAL, FINAL_OF_VERBS, FINAL_OF_ADJECTIVES, MIDDLE, MIDDLE_OF_VERBS, MIDDLE_OF_ADJECTIVES = (
-    _ENDINGS[f"{place}{kind}"]
-    for place in ("final", "middle")
-    for kind in ("", "_of_verbs", "_of_adjectives")
-)
 # With their tags; Kiwi makes 이 and 을 agree with the noun.
 PARTICLES = {"이": "JKS", "을": "JKO", "에": "JKB", "에서": "JKB"}
 _MARKS = ("", "", ".", ".", ".", "!", "?")
@@ -74,15 +79,14 @@ def everyday_sentence(rng: random.Random) -> str:
     """
     words = [rng.choice(_LISTS["first"])] if rng.random() < _BEGINS_SO else []
     if rng.random() < _OF_TWO:
-        words.append(_clause(rng, MIDDLE, MIDDLE_OF_VERBS, MIDDLE_OF_ADJECTIVES))
-    words.append(_clause(rng, FINAL, FINAL_OF_VERBS, FINAL_OF_ADJECTIVES))
+        words.append(_clause(rng, "middle"))
+    words.append(_clause(rng, "final"))
     return " ".join(words) + rng.choice(_MARKS)
 
 
-def _clause(rng: random.Random, usual: tuple[Ending, ...], *own: tuple[Ending, ...]) -> str:
+def _clause(rng: random.Random, place: str) -> str:
     said = rng.choice(predicates())
-    of_its_kind = own[0] if said.is_verb else own[1]
-    ending = rng.choice(rng.choice((usual, of_its_kind)))
+    ending = rng.choice(rng.choice(said.endings(place)))
     noun = rng.choice(said.nouns)
     words = [
         join([(noun, "NNG"), (said.particle, PARTICLES[said.particle])]) if said.particle else noun,

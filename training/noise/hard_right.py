@@ -12,9 +12,9 @@ from functools import cache
 from itertools import pairwise
 
 from model.text.hangul import decompose, particle
-from training.noise import rates_of, words_of
+from training.noise import rates_of, read_lines, words_of
 from training.noise.draft import Draft
-from training.noise.lexicon import NounPlace, lexicon, noun_lines
+from training.noise.lexicon import NounPlace, lexicon
 from training.noise.native import table
 from training.noise.pieces import made_up_phrase
 from training.noise.pronunciation import write_as_heard
@@ -64,7 +64,7 @@ def _one_syllable_less(noun: str) -> Iterator[str]:
 
 @cache
 def _near() -> tuple[str, ...]:
-    return (*near_nouns(noun_lines()), *_LISTS["near"])
+    return (*near_nouns(read_lines("nouns.txt")), *_LISTS["near"])
 
 
 def _at_noun(change: Callable[[str, NounPlace, random.Random], str]) -> "Kind":

@@ -69,23 +69,17 @@ class NounPlace(NamedTuple):
         return f"({one[0]}){other}" if one.endswith(other) else f"{one}({other})"
 
 
-@cache
-def noun_lines() -> tuple[str, ...]:
-    """The lines of ``nouns.txt``: ``=`` and nouns used alike, or ``~`` and rare nouns of one ending."""
-    return read_lines("nouns.txt")
-
-
 class Lexicon:
-    """Nouns by kind.
+    """Nouns by kind, from lines: ``=`` and nouns used alike, or ``~`` and rare nouns of one ending.
 
     >>> Lexicon(["= 연필 지우개"]).vary("연필을 샀다.", random.Random(0))
     '지우개를 샀다.'
     """
 
-    def __init__(self, lines: Iterable[str] | None = None):
+    def __init__(self, lines: Iterable[str]):
         self.kinds: dict[str, list[str]] = {}  # noun -> nouns of its kind, itself among them
         self.rare: dict[tuple[str, int], list[str]] = {}  # by ``ending_of``
-        for line in noun_lines() if lines is None else lines:
+        for line in lines:
             mark, *nouns = line.split(" ")
             self.kinds |= dict.fromkeys(nouns, nouns)
             if mark == "~":
@@ -124,7 +118,7 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """The nouns of ``nouns.txt``, read once."""
-    return Lexicon()
+    return Lexicon(read_lines("nouns.txt"))
 
 
 def _ending_of(noun: str) -> tuple[str, int]:

@@ -11,7 +11,6 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 
 from training.noise import rates_of
 from training.noise.draft import Draft, Edit, ErrorRule, choose_word, edits_of
@@ -178,7 +177,6 @@ def _finish(draft: Draft) -> NoisyPair:
 NORM, JAMO = "norm", "jamo"
 SHARES = rates_of("people")
 SPACES = tuple(SHARES)[: tuple(SHARES).index(NORM)]
-_CUMULATED = tuple(accumulate(SHARES.values()))
 KINDS_TRIED = 12  # kinds that are drawn, until one has room in a sentence
 OTHERS = 12  # sentences that are tried for a kind
 
@@ -215,7 +213,7 @@ def as_people_write(text: str, rng: random.Random, others: Sequence[str] = ()) -
     >>> as_people_write("집에 갈 수 있다.", random.Random(2))
     ('집에 갈수 있다.', '집에 갈 수 있다.')
     """
-    for kind in rng.choices(tuple(SHARES), cum_weights=_CUMULATED, k=KINDS_TRIED):
+    for kind in rng.choices(tuple(SHARES), tuple(SHARES.values()), k=KINDS_TRIED):
         for right in (text, *(rng.choices(others, k=OTHERS) if others else ())):
             if (wrong := _with_one(kind, right, rng)) and wrong != right:
                 return wrong, right

@@ -11,7 +11,6 @@ the most frequent names with spaces. Without them a network takes the spaces for
 import random
 import re
 from collections.abc import Sequence
-from functools import cache
 
 from model.text.hangul import KS_X_1001_SYLLABLES, compose, particle
 from training.noise import read_lines, words_of
@@ -85,7 +84,7 @@ def made_up_phrase(rng: random.Random) -> str:
 LONGEST_SENTENCE = 50  # characters; a longer sentence gives a phrase of it
 MOST_WORDS = 5  # of a phrase
 ATTEMPTS = 6  # draws of a sentence, until one has such a piece
-OF_NOTES = 0.35  # of the phrases are of ``notes.txt``
+OF_NOTES = 0.35  # of the phrases are of ``notes.txt``: rightly spelt notes on lists and doors
 MADE_UP = 0.2  # of the names are made up, the others are common ones
 
 NAMES = _LISTS["names"]
@@ -95,12 +94,6 @@ _HANGUL = re.compile("[가-힣]+")
 # Words that a phrase does not begin with: a word that belongs to the one before it.
 _LEANS = re.compile(f"(?:{'|'.join(_LISTS['leans'])})")
 _OBJECT = ("을", "를", "에서", "에게", "으로")  # particles by which a noun is known with some safety
-
-
-@cache
-def notes() -> tuple[str, ...]:
-    """The phrases of ``notes.txt``: notes on lists and doors and to each other, rightly spelt."""
-    return read_lines("notes.txt")
 
 
 # A note is a list of texts. Signs, names and figures are plain ones: they are typed right, and stay.
@@ -144,7 +137,7 @@ class Pieces:
     def phrase(self, most: int = MOST_WORDS) -> str:
         """A few words of a sentence in a row, without signs between them, or a phrase of ``notes.txt``."""
         if self.rng.random() < OF_NOTES:
-            return self.rng.choice(notes())
+            return self.rng.choice(read_lines("notes.txt"))
         for _ in range(ATTEMPTS):
             runs = [run.group().split(" ") for run in _RUN.finditer(self.rng.choice(self.sentences))]
             words = self.rng.choice(runs) if runs else []

@@ -18,13 +18,12 @@ from collections.abc import Callable, Sequence
 from model.text.hangul import is_syllable
 from model.text.protected import protected
 from training.noise.pieces import LISTS_OF_NOTES, Pieces, Prose, Verbatim
-from training.noise.register_kinds import CHAT, CODE, LISTS, MARKS, Register
+from training.noise.register_kinds import CHAT, CODE, LISTS, MARKS
 
 Misspell = Callable[[str, random.Random], str]
 
 # Each group with its share of the notes.
-GROUPS: tuple[tuple[tuple[Register, ...], float], ...]
-GROUPS = ((LISTS, 0.35), (CHAT, 0.3), (MARKS, 0.2), (CODE, 0.15))
+GROUPS = {LISTS: 0.35, CHAT: 0.3, MARKS: 0.2, CODE: 0.15}
 LONGEST_NOTE = 100  # characters, before anything is misspelt
 ATTEMPTS = 4  # draws of a note until it is short enough, and of its mistakes until one is made
 LISTED = 0.1  # the share of the other groups' notes that get a bullet
@@ -41,10 +40,9 @@ def in_register(sentences: Sequence[str], rng: random.Random) -> list[str]:
     >>> "".join(in_register(["비가 와서 못 가요."], random.Random(55)))
     '[X] 비가 와서 못 가요'
     """
-    groups, shares = [group for group, _ in GROUPS], [share for _, share in GROUPS]
     words = Pieces(sentences, rng)
     for _ in range(ATTEMPTS):
-        group = rng.choices(groups, weights=shares)[0]
+        group = rng.choices(list(GROUPS), list(GROUPS.values()))[0]
         parts = rng.choice(group)(words)
         if group is not LISTS and rng.random() < LISTED:
             parts = [words.one("* ", "- ", "• ", "1) ", "> "), *parts]

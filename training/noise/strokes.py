@@ -21,7 +21,6 @@ import random
 import re
 from collections.abc import Callable
 from functools import partial
-from itertools import accumulate
 
 from model.correction.counts import find_words
 from model.text.changes import Change, find_changes
@@ -311,7 +310,6 @@ _ALL: tuple[Slip, ...] = (
 )  # fmt: skip
 SLIPS: dict[str, Slip] = {slip.__name__.removeprefix("_"): slip for slip in _ALL}
 WEIGHTS = rates_of("strokes")
-_NAMES, _CUMULATED = tuple(WEIGHTS), tuple(accumulate(WEIGHTS.values()))
 
 ATTEMPTS = 6  # tries, until a slip of the drawn kind has room in a word
 KINDS_TRIED = 16  # kinds that are drawn before a text counts as having no room
@@ -394,10 +392,9 @@ def _slip_somewhere(draft: Draft, rng: random.Random, free: list[tuple[int, str]
         sum(draft.weights[start : start + len(word)]) if draft.weights else float(len(word))
         for start, word in free
     ]
-    cumulated = list(accumulate(weights))
     for _ in range(KINDS_TRIED):
-        name = rng.choices(_NAMES, cum_weights=_CUMULATED)[0]
-        for start, word in rng.choices(free, cum_weights=cumulated, k=ATTEMPTS):
+        name = rng.choices(tuple(WEIGHTS), tuple(WEIGHTS.values()))[0]
+        for start, word in rng.choices(free, weights, k=ATTEMPTS):
             if _try(draft, rng, name, start, word):
                 return start, word
     return None

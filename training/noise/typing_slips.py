@@ -11,7 +11,6 @@ A slip can by chance give another correct word (수 -> 숙); no rule here looks 
 import random
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from itertools import accumulate
 
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose, decompose, is_syllable
 from model.text.keyboard import JOINED, SHIFTED, STROKES, UNSHIFTED, neighbours
@@ -166,7 +165,6 @@ TYPING_RULES: dict[str, ErrorRule] = {
 }
 
 WEIGHTS = rates_of("typing_slips")
-_NAMES, _CUMULATED = tuple(WEIGHTS), tuple(accumulate(WEIGHTS.values()))
 
 
 def _slip_at(draft: Draft, rng: random.Random, position: int, may_swap: bool) -> set[int]:
@@ -175,7 +173,7 @@ def _slip_at(draft: Draft, rng: random.Random, position: int, may_swap: bool) ->
     Ends because any jamo can be replaced.
     """
     while True:
-        rule = rng.choices(_NAMES, cum_weights=_CUMULATED)[0]
+        rule = rng.choices(tuple(WEIGHTS), tuple(WEIGHTS.values()))[0]
         if rule == "jamo_swapped":
             if may_swap and _swap(draft, rng, position):
                 return {position, position + 1}

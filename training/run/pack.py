@@ -27,10 +27,8 @@ from training.noise import everyday
 from training.options import FOLDER, PATH, UnusableError, command
 from training.run.stream import StreamSettings
 
-CORPUS_FILE, PAIRS_FILE, DEV_FILE, TABLE_FILE = (
-    *(f"{name}.jsonl.xz" for name in ("corpus", "pairs", "dev")),
-    "morphemes.json.xz",
-)
+CORPUS_FILE, PAIRS_FILE, DEV_FILE = (f"{name}.jsonl.xz" for name in ("corpus", "pairs", "dev"))
+TABLE_FILE = "morphemes.json.xz"
 _CHUNK = 2000  # sentences that a process cuts at a time
 
 
@@ -47,15 +45,12 @@ def packed_row(row: Sentence | Pair) -> str:
 
 def _everyday_joins() -> dict[str, str]:
     """Everything that ``noise.everyday`` can ask Kiwi to join: particles to nouns, and endings to stems."""
-    usual = (*everyday.MIDDLE, *everyday.FINAL)
-    of_verbs = (*everyday.MIDDLE_OF_VERBS, *everyday.FINAL_OF_VERBS)
-    of_adjectives = (*everyday.MIDDLE_OF_ADJECTIVES, *everyday.FINAL_OF_ADJECTIVES)
     asked = set()
     for said in everyday.predicates():
         if said.particle:
             tag = everyday.PARTICLES[said.particle]
             asked |= {((noun, "NNG"), (said.particle, tag)) for noun in said.nouns}
-        endings = {each.joined for each in (*usual, *(of_verbs if said.is_verb else of_adjectives))}
+        endings = {each.joined for at in ("middle", "final") for some in said.endings(at) for each in some}
         for ending, tag in product(endings, ("ETM", "EC")):
             asked.add(((said.stem, said.tag), (ending, tag)))
     return {join_key(morphemes): join(morphemes) for morphemes in sorted(asked)}

@@ -7,8 +7,9 @@ import pytest
 
 from model.text.hangul import is_syllable
 from training.corpus.faults import find_fault
+from training.noise import read_lines
 from training.noise.everyday import everyday_sentence
-from training.noise.lexicon import Lexicon, noun_lines
+from training.noise.lexicon import Lexicon
 from training.run.examples import ExampleMaker, ExampleSettings
 
 FEW = Lexicon(["= 연필 지우개 책상", "~ 고생물학자 과학자"])
@@ -54,11 +55,11 @@ def test_no_noun_is_replaced_by_one_that_looks_like_a_slip():
 
 
 def test_the_list_holds_tens_of_thousands_of_nouns_each_once_and_is_small():
-    nouns = [noun for line in noun_lines() for noun in line.split(" ")[1:]]
+    nouns = [noun for line in read_lines("nouns.txt") for noun in line.split(" ")[1:]]
     assert len(nouns) == len(set(nouns)) > 20_000
     assert all(2 <= len(noun) <= 6 and all(map(is_syllable, noun)) for noun in nouns)
-    assert all(re.match("[=~] ", line) for line in noun_lines())
-    assert sum(len(line.encode()) for line in noun_lines()) < 300_000
+    assert all(re.match("[=~] ", line) for line in read_lines("nouns.txt"))
+    assert sum(len(line.encode()) for line in read_lines("nouns.txt")) < 300_000
 
 
 @pytest.fixture(scope="module")

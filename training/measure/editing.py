@@ -26,20 +26,9 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from model import Corrector
+from model.analysis import model_editing
 from model.analysis.edit_effects import OPENINGS, EditedText, ReadSentences, written
-from model.analysis.model_editing import (
-    KEY_PAIRS,
-    OTHER_PAIRS,
-    OWN_PAIRS,
-    Associations,
-    Pair,
-    associations,
-    kernel_edit,
-    moment_of,
-    relative_size,
-    second_moment,
-    whitened,
-)
+from model.analysis.model_editing import Pair
 from model.stored.folder import of_weights
 from model.text.tokenizer import normalise
 from model.trace.interventions import Intervention, KernelEdit
@@ -61,7 +50,7 @@ Row = dict[str, Any]
 def make_pairs() -> Iterator[tuple[str, str, str]]:
     """(kind, wrong, right) of our own sentences, every second of the first ones without a mistake."""
     rng = random.Random(SEED)
-    for number in range(KEY_PAIRS + OTHER_PAIRS):
+    for number in range(model_editing.KEY_PAIRS + model_editing.OTHER_PAIRS):
         made = (norm_counterexample if number % 2 else norm_pair)(rng, held_out=bool(number // 2 % 2))
         yield made.name, made.wrong, made.right
     for held_out in (False, True):
@@ -76,7 +65,7 @@ def make_pairs() -> Iterator[tuple[str, str, str]]:
 @command("editing-pairs")
 def editing_pairs() -> None:
     """Write assets/editing.csv, the same one each time. Raises OSError where it cannot be written."""
-    with OWN_PAIRS.open("w", encoding="utf-8", newline="") as file:
+    with model_editing.OWN_PAIRS.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("kind", "wrong", "right"))
         table.writerows(make_pairs())
@@ -137,7 +126,7 @@ def read_material(real: Path, right: Path, counts: tuple[int, int], corrector: C
     random.Random(SEED).shuffle(sentences)
     half = counts[1] // 2
     others = [pair for pair in pairs if pair not in set(taught)][-half:]
-    rights = [Pair(text, text) for text in map(normalise, sentences[: half + KEY_PAIRS])]
+    rights = [Pair(text, text) for text in map(normalise, sentences[: half + model_editing.KEY_PAIRS])]
     keys = rights[half:] or rights  # of a small file all sentences serve as both
     return Material(taught, others + rights[:half], by_substitution, keys)
 
@@ -149,27 +138,28 @@ class EditingStudy:
         self.corrector, self.material = corrector, material
         self.last = corrector.patched.layers("decoder") - 1
         self.others = ReadSentences(corrector, sorted(material.others, key=lambda pair: len(pair.wrong)))
-        own, corpus = second_moment(corrector, self.last), moment_of(corrector, material.keys, self.last)
+        own = model_editing.second_moment(corrector, self.last)
+        corpus = model_editing.moment_of(corrector, material.keys, self.last)
         covariances = {
-            "whitened": whitened(own, 1.0),
-            "half": whitened(own, 0.5),
-            "plain": whitened(own, 0.0),
-            "corpus": whitened(corpus, 1.0),
+            "whitened": model_editing.whitened(own, 1.0),
+            "half": model_editing.whitened(own, 0.5),
+            "plain": model_editing.whitened(own, 0.0),
+            "corpus": model_editing.whitened(corpus, 1.0),
         }
         self.inverses = {name: np.linalg.inv(each) for name, each in covariances.items()}
-        self.earlier = np.linalg.inv(whitened(second_moment(corrector, 1), 1.0))
+        self.earlier = np.linalg.inv(model_editing.whitened(model_editing.second_moment(corrector, 1), 1.0))
 
     def rows(self) -> Iterator[Row]:
         """The results of each pair, by kind of edit."""
         for number, pair in enumerate(self.material.pairs):
-            asked = associations(self.corrector, [pair], self.last)
+            asked = model_editing.associations(self.corrector, [pair], self.last)
             if not asked.taught:
                 yield {"refused": asked.refused[0].reason}
                 continue
             edits = {name: _edit(asked, inverse) for name, inverse in self.inverses.items()}
             edits["random"] = _random(edits["whitened"], number)
             if number % EVERY == 0:
-                edits["earlier"] = _edit(associations(self.corrector, [pair], 1), self.earlier)
+                edits["earlier"] = _edit(model_editing.associations(self.corrector, [pair], 1), self.earlier)
             about = self._about(pair)
             yield {name: self._tried(about, edit) for name, edit in edits.items()}
 
@@ -187,7 +177,7 @@ class EditingStudy:
         behind, people = rest[: len(OPENINGS)], rest[len(OPENINGS) :]
         outcomes = [each.outcome for each in others]
         return {
-            "size": relative_size(self.corrector.patched, edit),
+            "size": model_editing.relative_size(self.corrector.patched, edit),
             "mended": first.outcome == "mended",
             "disturbed": sum(each.before != each.after for each in others),
             "healed": outcomes.count("mended"),
@@ -197,8 +187,8 @@ class EditingStudy:
         }
 
 
-def _edit(asked: Associations, inverse: np.ndarray) -> KernelEdit:
-    return kernel_edit(asked.node, asked.keys, asked.values, inverse @ asked.keys.T)
+def _edit(asked: model_editing.Associations, inverse: np.ndarray) -> KernelEdit:
+    return model_editing.kernel_edit(asked.node, asked.keys, asked.values, inverse @ asked.keys.T)
 
 
 def _random(edit: KernelEdit, seed: int) -> KernelEdit:

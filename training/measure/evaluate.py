@@ -22,7 +22,7 @@ from model import Corrector
 from model.correction.answers import AnswersMany
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, set_minimum_confidence, snapshot_steps
 from training.corpus.corpus import Corpus, Pair, open_corpus, write_table
-from training.measure.metrics import Outcome, Scores, best_threshold, none_if_nan, repaired, score, share
+from training.measure.metrics import Outcome, best_threshold, none_if_nan, repaired, score_outcomes, share
 from training.measure.report import Report, failures_text, report_text, run_of, write_numbers
 from training.noise.pairs import MIX, NoisyPair, make_pair
 from training.options import COUNT, SHARE, command, knob
@@ -66,17 +66,13 @@ def _report_on(outcomes: Sequence[Outcome], seconds: float) -> Report:
     families = defaultdict(list)
     for outcome in outcomes:
         families[outcome.pair.family].append(outcome)
-    scores = {name: _score(families[name]) for name in sorted(families)}
-    return Report(_score(outcomes), scores, _rule_scores(outcomes), tuple(outcomes), seconds)
+    scores = {name: score_outcomes(families[name]) for name in sorted(families)}
+    return Report(score_outcomes(outcomes), scores, _rule_scores(outcomes), tuple(outcomes), seconds)
 
 
 def with_minimum_confidence(report: Report, minimum: float) -> Report:
     """The same answers of the network with another threshold."""
     return _report_on([outcome.at(minimum) for outcome in report.outcomes], report.seconds)
-
-
-def _score(outcomes: Iterable[Outcome]) -> Scores:
-    return score((outcome.pair.wrong, outcome.text, outcome.pair.right) for outcome in outcomes)
 
 
 def _rule_scores(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:

@@ -129,6 +129,15 @@ def score(triples: Iterable[tuple[str, str, str]]) -> Scores:
     }
 
 
+def score_outcomes(outcomes: Iterable[Outcome]) -> Scores:
+    """All measures of these corrections.
+
+    >>> score_outcomes([])["count"]
+    0
+    """
+    return score((each.pair.wrong, each.text, each.pair.right) for each in outcomes)
+
+
 def edit_counts(source: str, hypothesis: str, reference: str) -> EditCounts:
     """Compare the edits source -> hypothesis with the edits source -> reference.
 
@@ -307,8 +316,7 @@ def sort_into_bins(judged: Iterable[tuple[float, bool]], edges: Sequence[float] 
 def threshold_table(outcomes: Sequence[Outcome]) -> list[Scores]:
     """The scores of the same decoding at each of THRESHOLDS, its ``minimum_confidence``."""
     return [
-        {"minimum_confidence": minimum}
-        | score((each.pair.wrong, each.at(minimum).text, each.pair.right) for each in outcomes)
+        {"minimum_confidence": minimum} | score_outcomes(each.at(minimum) for each in outcomes)
         for minimum in THRESHOLDS
     ]
 

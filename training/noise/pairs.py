@@ -12,22 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from training.noise import rates_of
+from training.noise import rates_of, spacing
 from training.noise.draft import Draft, Edit, ErrorRule, choose_word, edits_of
 from training.noise.native import has_native_site, write_native_mistakes
 from training.noise.norm import norm_in
 from training.noise.pronunciation import write_as_heard
-from training.noise.spacing import (
-    COMMON_RULES,
-    ENDS_WORD,
-    SPACING_RULES,
-    drop_all_spaces,
-    misspace,
-    misspace_at,
-    misspace_commonly,
-    misspace_once,
-)
-from training.noise.spacing import FAMILY as SPACING
 from training.noise.strokes import STROKE_RULES
 from training.noise.typing_slips import slip
 from training.noise.word_parts import PARTICLES
@@ -85,12 +74,12 @@ def _space_wrongly(draft: Draft, rng: random.Random, strength: float) -> None:
     # Some people leave out all spaces, others know all rules but one. If errors always came several at once,
     # a network would take the only one in a sentence for something meant.
     if rng.random() < 0.08 * strength:
-        drop_all_spaces(draft, rng, 1.0)
+        spacing.drop_all_spaces(draft, rng, 1.0)
     elif rng.random() < 0.5:
         for _ in range(rng.choice((1, 1, 2))):
-            misspace_once(draft, rng)
+            spacing.misspace_once(draft, rng)
     else:
-        misspace(draft, rng, min(0.8, strength * rng.uniform(0.1, 0.7)))
+        spacing.misspace(draft, rng, min(0.8, strength * rng.uniform(0.1, 0.7)))
 
 
 # The order in which families meet: the table of native mistakes matches correct text, sound
@@ -149,7 +138,7 @@ def make_pair(
         draft = Draft(text, writer.weights)
         _write(draft, rng, family, writer.strength)
         if writer.misspaces and family != "clean":
-            misspace_commonly(draft, rng, rng.uniform(0.2, 1.0))
+            spacing.misspace_commonly(draft, rng, rng.uniform(0.2, 1.0))
         if draft.wrong != text:
             break
     return _finish(draft)
@@ -181,7 +170,7 @@ KINDS_TRIED = 12  # kinds that are drawn, until one has room in a sentence
 OTHERS = 12  # sentences that are tried for a kind
 
 _LATIN_PARTICLE = re.compile(
-    rf"(?<=[A-Za-z0-9)\]`*%])(?=(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))}){ENDS_WORD})"
+    rf"(?<=[A-Za-z0-9)\]`*%])(?=(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))}){spacing.ENDS_WORD})"
 )
 
 
@@ -195,11 +184,12 @@ def latin_particle_split(draft: Draft, rng: random.Random, rate: float) -> None:
     """
     for match in _LATIN_PARTICLE.finditer(draft.text):
         if rng.random() < rate:
-            misspace_at(draft, Edit("latin_particle_split", SPACING, match.start() - 1, match.start()))
+            place = match.start() - 1, match.start()
+            spacing.misspace_at(draft, Edit("latin_particle_split", spacing.FAMILY, *place))
 
 
 _RULES: dict[str, ErrorRule] = {
-    **(SPACING_RULES | COMMON_RULES),
+    **(spacing.SPACING_RULES | spacing.COMMON_RULES),
     "latin_particle_split": latin_particle_split,
 }
 
@@ -230,7 +220,7 @@ def _with_one(kind: str, text: str, rng: random.Random) -> str | None:
         slip(draft, rng, 1)
     elif kind in SPACES:
         if edits := edits_of(_RULES[kind], text, rng):
-            misspace_at(draft, rng.choice(edits))
+            spacing.misspace_at(draft, rng.choice(edits))
     else:
         _slip_in_one_word(kind, draft, rng)
     return draft.wrong

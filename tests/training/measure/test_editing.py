@@ -23,7 +23,6 @@ def files(tmp_path, monkeypatch):
             monkeypatch.setattr(module, name, value)
     for module in (edit_effects, editing):
         monkeypatch.setattr(module, "OPENINGS", ("아마 ",))
-    monkeypatch.setattr(editing, "KEY_PAIRS", 2)
     pairs = [
         (WRONG, RIGHT, "train"),
         (f"그 {WRONG}", f"그 {RIGHT}", "dev"),

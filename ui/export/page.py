@@ -16,6 +16,7 @@ from model.trace.trace import LayerHeads
 from ui import wording
 from ui.asking import loaders
 from ui.sentence.state import SentenceState
+from ui.shell import markup
 from ui.views import heatmap, lines, steps
 from ui.views.view import Values, map_label, needs_probabilities
 from ui.wording import say
@@ -138,7 +139,7 @@ def _corrected(state: SentenceState) -> Iterable[str]:
     yield f"<h2>{escape(say('corrected_label'))}</h2>"
     yield f'<p class="sentence" lang="ko">{escape(sentence.text)}</p>'
     yield f"<h3>{escape(say('take_away_marked'))}</h3>"
-    yield f'<p class="sentence" lang="ko">{marked(sentence.source, sentence.changes)}</p>'
+    yield f'<p class="sentence" lang="ko">{markup.with_changes(sentence.source, sentence.changes)}</p>'
     if sentence.changes:
         yield _changes(sentence.changes)
 
@@ -165,24 +166,6 @@ def _correction(state: SentenceState, address: str) -> Iterable[str]:
         for name, value in facts.items()
     )
     yield _table(rows, say("take_away_facts"))
-
-
-def marked(source: str, changes: Iterable[Change]) -> str:
-    """``source`` as HTML, each change in its place: the wrong text struck out, the right one after it.
-
-    >>> marked("밥을 머거.", [Change(3, 5, 3, 5, "머거", "먹어")])
-    '밥을 <del>머거</del><ins>먹어</ins>.'
-    """
-    pieces, done = [], 0
-    for change in changes:
-        pieces.append(escape(source[done : change.source_start]))
-        pieces += [
-            f"<{tag}>{escape(text)}</{tag}>"
-            for tag, text in (("del", change.wrong), ("ins", change.right))
-            if text
-        ]
-        done = change.source_end
-    return "".join([*pieces, escape(source[done:])])
 
 
 def _changes(changes: Sequence[Change]) -> str:

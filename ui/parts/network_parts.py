@@ -163,7 +163,7 @@ class _CommonParts:
         return (
             self.text("source", self.sketch.source, "S", self.s),
             self.embedding("embedding", dims, "embedding"),
-            *self.encoder_layers(dims),
+            *self.layers("encoder", dims),
             self.part("memory", "memory", dims),
         )
 
@@ -173,15 +173,13 @@ class _CommonParts:
         return (
             self.text("prefix", self.sketch.target, "T", self.t),
             self.embedding("embedding_shared", dims),
-            *self.decoder_layers(dims),
+            *self.layers("decoder", dims),
             self.part("output", "output", written, "output_bias", leads_to="output"),
             self.text("result", self.sketch.target, "T", self.t),
         )
 
-    def encoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
-        raise NotImplementedError
-
-    def decoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
+    def layers(self, side: str, dims: str) -> tuple[DiagramPart | Layer, ...]:
+        """Those of the "encoder" or the "decoder"."""
         raise NotImplementedError
 
     def numbers(self) -> range:
@@ -190,12 +188,6 @@ class _CommonParts:
 
 class _TransformerParts(_CommonParts):
     config: TransformerConfig
-
-    def encoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
-        return self.layers("encoder", dims)
-
-    def decoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
-        return self.layers("decoder", dims)
 
     def layers(self, side: str, dims: str) -> tuple[DiagramPart | Layer, ...]:
         encoding = self.part("embedding", "encoding", dims, leads_to="encoding")
@@ -262,10 +254,9 @@ class _TransformerParts(_CommonParts):
 
 
 class _RecurrentParts(_CommonParts):
-    def encoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
-        return tuple(self.part("recurrence", "both_ways", dims, f"encoder_{n}") for n in self.numbers())
-
-    def decoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
+    def layers(self, side: str, dims: str) -> tuple[DiagramPart | Layer, ...]:
+        if side == "encoder":
+            return tuple(self.part("recurrence", "both_ways", dims, f"encoder_{n}") for n in self.numbers())
         attention = self.part(
             "attention",
             "only_attention",

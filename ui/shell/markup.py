@@ -3,7 +3,7 @@
 No other file writes HTML.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -54,18 +54,26 @@ def told(text: str, kind: str = "") -> None:
 
 
 def corrected(source: str, changes: Sequence[Change]) -> None:
-    """``source`` with each change in its place: the wrong text struck out, the right one after it."""
-    parts, done = [], 0
+    """``source`` with each change in its place, large."""
+    # ``bdi``: a character that turns the direction of writing must not turn the arrow behind it
+    text = with_changes(source, changes, lambda text: f"<bdi>{escape(text)}</bdi>")
+    st.html(f'<p class="class-sentence" lang="ko">{text}</p>')
+
+
+def with_changes(source: str, changes: Iterable[Change], written: Callable[[str], str] = escape) -> str:
+    """``source`` as HTML, each change in its place: the wrong text struck out, the right one after it, both
+    as ``written``.
+
+    >>> with_changes("밥을 머거.", [Change(3, 5, 3, 5, "머거", "먹어")])
+    '밥을 <del>머거</del><ins>먹어</ins>.'
+    """
+    pieces, done = [], 0
     for change in changes:
-        parts.append(escape(source[done : change.source_start]))
-        parts += [
-            # ``bdi``: a character that turns the direction of writing must not turn the arrow behind it
-            f"<{tag}><bdi>{escape(text)}</bdi></{tag}>"
-            for tag, text in (("del", change.wrong), ("ins", change.right))
-            if text
-        ]
+        pieces.append(escape(source[done : change.source_start]))
+        sides = ("del", change.wrong), ("ins", change.right)
+        pieces += [f"<{tag}>{written(text)}</{tag}>" for tag, text in sides if text]
         done = change.source_end
-    st.html(f'<p class="class-sentence" lang="ko">{"".join(parts)}{escape(source[done:])}</p>')
+    return "".join([*pieces, escape(source[done:])])
 
 
 def marked(tokens: Sequence[tuple[str, bool]]) -> None:

@@ -80,6 +80,27 @@ def test_cards_of_one_word_tell_which_of_its_spaces_they_are_about(typed):
     words.press("Escape")  # an open card lies over buttons
 
 
+# Of the change that is shown, the text that the network would rather have written is another.
+INSTEAD = """text => {
+  const found = site.answers.get(site.keyOf(site.wanted()));
+  found.sentences[0].proposed.forEach(change => (change.insteadOf = text));
+  site.show();
+}"""
+
+
+FIRST_CHOICES = [("각", "각"), (" ", "␣"), ("", "∅"), ("가" * 13, "가" * 11 + "…")]
+
+
+@pytest.mark.parametrize(("first", "told"), FIRST_CHOICES)
+def test_a_card_shows_the_networks_first_choice_as_the_app_does(typed, first, told):
+    typed.evaluate(INSTEAD, first)
+    typed.locator("#correction .change").click()
+    note = table("ko")["correction_instead_of"].format(text=told)
+    expect(typed.locator(".card .sure")).to_contain_text(note)
+    typed.keyboard.press("Escape")
+    typed.evaluate("site.answers.clear()")
+
+
 def test_typing_is_corrected_and_drawn(typed, light):
     assert corrected(typed) == RIGHT
     text = "내일 가치 가자"

@@ -4,7 +4,7 @@ import { confidenceText, probabilityText } from "../../../viz/browser/type.js";
 import { decide, isRejected, movedAlong, readPlaces, writtenPlaces } from "./decisions.js";
 import { figuresOf, visibleToken, withBlanks } from "./figures.js";
 import { confidence, isSpace, restored } from "./text.js";
-import { moreViews } from "./views.js";
+import { LONGEST_SIDE, moreViews } from "./views.js";
 
 // --- The pieces of the corrected text that correction.js draws, as ui/components/correction.py.
 
@@ -142,9 +142,10 @@ function side(source, start, end, changes, old) {
 }
 
 /** Whether the norm's list decided instead of the network, or what the network would rather have written. */
-function noteOf({ fromList, fix }, instead, say) {
+function noteOf({ fromList, fix, insteadOf }, write, say) {
   if (fromList) return say("correction_from_list", { probability: probabilityText(fix) });
-  return instead ? say("correction_instead_of", instead) : "";
+  if (typeof insteadOf !== "string") return "";
+  return say("correction_instead_of", { text: visibleToken(write(insteadOf), LONGEST_SIDE) || "∅" });
 }
 
 const kindsOf = (change) => (change.isOffer ? ["layout"] : change.reason.kinds);
@@ -164,12 +165,11 @@ function cardOf(change, write, say) {
   const { article } = change.reason;
   const sureness = confidence(change);
   const level = Object.keys(SURE).find((name) => sureness >= SURE[name]);
-  const instead = typeof change.insteadOf === "string" ? { text: write(change.insteadOf) || "∅" } : null;
   return {
     kinds,
     ...(article ? whyOfArticle(change, say) : { why: whyOf(change, say), article: "" }),
     sure: say("correction_sure", { words: say(`sure_${level}`), confidence: confidenceText(sureness) }),
-    note: noteOf(change, instead, say),
+    note: noteOf(change, write, say),
   };
 }
 

@@ -9,7 +9,7 @@ import { between, largestFirst, rankCorrelation, sum, upTo } from "./numbers.js"
 
 // --- How numbers and places are said, as ui/wording.py.
 
-const LONGEST_SIDE = 12; // characters of the wrong side, and of the right one
+export const LONGEST_SIDE = 12; // characters of the wrong side, and of the right one
 
 export function percent(say, share) {
   const plain = (value) => `${(value * 100).toFixed(0)}%`;

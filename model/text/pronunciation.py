@@ -37,8 +37,8 @@ _MOVES = {coda: ("", coda) for coda in "ㄱㄲㄴㄷㄹㅁㅂㅅㅆㅈㅊㅋㅌ�
 _OF_STEMS = "ㅆㄵㄶㄼㄾㄿㅀ"  # codas of predicates, behind which 제15항 has no word of its own
 _WITHOUT_H = {"ㅎ": "", "ㄶ": "ㄴ", "ㅀ": "ㄹ"}
 _ASPIRATED = {"ㄱ": "ㅋ", "ㄷ": "ㅌ", "ㅂ": "ㅍ", "ㅈ": "ㅊ"}
-_TENSE = {"ㄱ": "ㄲ", "ㄷ": "ㄸ", "ㅂ": "ㅃ", "ㅅ": "ㅆ", "ㅈ": "ㅉ"}
-_LAX = {tense: lax for lax, tense in _TENSE.items()}
+TENSE = {"ㄱ": "ㄲ", "ㄷ": "ㄸ", "ㅂ": "ㅃ", "ㅅ": "ㅆ", "ㅈ": "ㅉ"}
+_LAX = {tense: lax for lax, tense in TENSE.items()}
 _NASAL = {"ㄱ": "ㅇ", "ㄷ": "ㄴ", "ㅂ": "ㅁ"}
 # Onsets before which these codas are silent.
 _SWALLOWS = {"ㄱ": "ㄲㅋ", "ㄷ": "ㄸㅌㅆㅉㅊ", "ㅂ": "ㅃㅍ"}
@@ -101,7 +101,7 @@ def portable_sounds() -> dict[str, object]:
         "of_stems": _OF_STEMS,
         "without_h": _WITHOUT_H,
         "aspirated": _ASPIRATED,
-        "tense": _TENSE,
+        "tense": TENSE,
         "lax": _LAX,
         "nasal": _NASAL,
         "swallows": _SWALLOWS,
@@ -287,7 +287,7 @@ def _assimilate(coda: str, initial: str, choices: PronunciationChoices) -> tuple
         initial = "ㄹ" if becomes_l or not nasal else "ㄴ"
     if coda in _NASAL:
         coda = _NASAL[coda] if nasal and initial in "ㄴㅁ" else coda
-        initial = _TENSE.get(initial, initial) if tense and coda in _TENSE else initial
+        initial = TENSE.get(initial, initial) if tense and coda in TENSE else initial
     if lateral and (coda, initial) in (("ㄴ", "ㄹ"), ("ㄹ", "ㄴ")):
         return "ㄹ", "ㄹ"
     if choices.is_standard:

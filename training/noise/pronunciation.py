@@ -21,6 +21,7 @@ from model.text.hangul import (
     decompose,
     is_syllable,
 )
+from model.text.pronunciation import TENSE
 from training.noise import read_toml
 from training.noise.draft import Draft, ErrorRule
 
@@ -185,7 +186,6 @@ Act = Callable[[str, Draft, random.Random, float], None]  # rule's name, draft, 
 
 
 _WORDS_IN_UI = frozenset(_LISTS["ui_words"].split())
-_TENSE = dict(zip("ㄱㄷㅂㅅㅈ", "ㄲㄸㅃㅆㅉ", strict=True))
 # Syllables that may carry -(으)ㄹ; 를 is a particle.
 _L_SYLLABLES = frozenset(compose(i, m, "ㄹ") for i in INITIALS for m in MEDIALS) - {"를"}
 
@@ -226,7 +226,7 @@ def _after_l(rule: str, draft: Draft, rng: random.Random, rate: float) -> None:
             continue
         if rng.random() < rate:
             initial, medial, final = decompose(padded[right])
-            draft.put(rule, FAMILY, right, [compose(_TENSE[initial], medial, final)])
+            draft.put(rule, FAMILY, right, [compose(TENSE[initial], medial, final)])
 
 
 def _other_vowels(line: str) -> dict[str, str]:

@@ -12,7 +12,6 @@ the same in every run, and Streamlit does not send it again.
 can send any value of any type, so each is checked before it is used.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import sha256
@@ -21,9 +20,8 @@ from typing import Any
 
 import streamlit as st
 
-from viz.browser.document import declared
+from viz.browser.document import declared, with_named_export
 
-_EXPORT = re.compile(r"^export default ", re.MULTILINE)
 _OPEN = "given => exportedByDefault({ ...given, data: given.data[0] })"
 _MEETING, _PLACE = (
     Path(__file__).with_name(f"{name}.js").read_text("utf-8") for name in ("meeting", "place")
@@ -38,7 +36,7 @@ def component(name: str, js: str, *, sent_once: bool = False, **parts: Any) -> C
     comes with ``send_scripts``. ``parts``: ``html``, ``css`` and other arguments of
     ``st.components.v2.component``.
     """
-    script = _EXPORT.sub("const exportedByDefault = ", js, count=1)
+    script, _ = with_named_export(js)
     if sent_once:
         # A page that stays open while the server gets another version waits for the script of that version.
         meeting = declared({"NAME": f"{name} {sha256(js.encode()).hexdigest()[:8]}"}) + "\n" + _MEETING

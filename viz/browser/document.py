@@ -48,12 +48,22 @@ class Script:
         Raises:
             ValueError: it does not export exactly one function by default.
         """
-        text, exports = _EXPORT.subn("const exportedByDefault = ", self.js)
+        text, exports = with_named_export(self.js)
         if exports != 1:
             raise ValueError(
                 f"the component {self.name!r} should export one function by default, exports {exports}"
             )
         return f"{text}\n{receiver}(exportedByDefault);\n"
+
+
+def with_named_export(js: str) -> tuple[str, int]:
+    """The script with its default export as the constant ``exportedByDefault``, and how many it had.
+
+    Example:
+        >>> with_named_export("export default (given) => given;")
+        ('const exportedByDefault = (given) => given;', 1)
+    """
+    return _EXPORT.subn("const exportedByDefault = ", js)
 
 
 def read_script(

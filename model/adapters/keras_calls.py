@@ -14,7 +14,7 @@ import numpy as np
 from model.adapters.capture import LOCK, LayerCall, Observing, like, replaced
 from model.adapters.keras import eager_functions
 from model.adapters.own_passes import array_of
-from model.adapters.own_stream import of_each_head
+from model.adapters.own_stream import apart, of_each_head
 from model.trace.interventions import Normalisation
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _ROTARY = "RotaryEmbedding"  # the class of layers that rotate queries and keys,
 class Call(NamedTuple):
     """One call of a layer that has weights."""
 
+    place: int  # among the calls
     path: tuple[LayerCall, ...]  # it, behind the calls that enclose it
     given: np.ndarray  # (N, in), or (N,) ids
     returned: np.ndarray  # (N, out)
@@ -96,7 +97,7 @@ def kept_in(calls: list[Call]) -> Observing:
         if given and (layer.weights or rotates(layer)):
             # Other arguments than a tensor of one sentence are left out.
             with suppress(AttributeError, TypeError, ValueError):
-                calls.append(Call(path, rows_of(given[0]), rows_of(returned)))
+                calls.append(Call(len(calls), path, rows_of(given[0]), rows_of(returned)))
 
     return keep
 
@@ -106,7 +107,7 @@ def rotates(layer: keras.layers.Layer) -> bool:
     return any(_ROTARY in each.__name__ for each in type(layer).__mro__)
 
 
-def linear_of(place: int, call: Call) -> Linear | None:
+def linear_of(call: Call) -> Linear | None:
     """The linear map (D, out) of a Dense or an EinsumDense without activation; None of another layer."""
     kernel = getattr(call.layer, "kernel", None)
     if kernel is None or call.given.ndim != 2:
@@ -122,10 +123,10 @@ def linear_of(place: int, call: Call) -> Linear | None:
     matrix, bias = matrix.reshape(call.given.shape[1], -1), getattr(call.layer, "bias", None)
     shift = np.zeros(matrix.shape[1], np.float32) if bias is None else array_of(bias).reshape(-1)
     is_linear = near(call.given @ matrix + shift, call.returned)
-    return Linear(place, call.given, call.returned, matrix, shift) if is_linear else None
+    return Linear(call.place, call.given, call.returned, matrix, shift) if is_linear else None
 
 
-def norm_of(place: int, call: Call) -> Norm | None:
+def norm_of(call: Call) -> Norm | None:
     """The weights of a normalisation of (N, D), or of (N, H·d) by head; None of another layer.
 
     The layer is asked for its gamma and beta, because some add 1 to what they keep as gamma.
@@ -150,7 +151,7 @@ def norm_of(place: int, call: Call) -> Norm | None:
     gamma, beta = (next((kept for kept in weights if near(kept, each)), each) for each in asked)
     given, returned = (each.reshape(-1, *width) for each in (call.given, call.returned))
     is_norm = near(how.of(given, gamma, beta), returned)
-    return Norm(place, call.given, call.returned, gamma, beta, how) if is_norm else None
+    return Norm(call.place, call.given, call.returned, gamma, beta, how) if is_norm else None
 
 
 def unembedding_of(call: Call) -> tuple[np.ndarray, np.ndarray]:
@@ -208,15 +209,6 @@ def near(one: np.ndarray, other: np.ndarray) -> bool:
     (True, False)
     """
     return one.shape == other.shape and apart(one, other) < _NEAR
-
-
-def apart(one: np.ndarray, other: np.ndarray) -> float:
-    """The largest difference, as a share of the largest number.
-
-    >>> apart(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
-    0.5
-    """
-    return float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-12))
 
 
 def rows_of(tensor: object) -> np.ndarray:

@@ -19,7 +19,6 @@ from model.adapters.keras_calls import (
     Norm,
     Recorded,
     Recording,
-    apart,
     linear_of,
     near,
     norm_of,
@@ -29,7 +28,7 @@ from model.adapters.keras_calls import (
     unembedding_of,
 )
 from model.adapters.own_passes import Ids, array_of
-from model.adapters.own_stream import NO_NORMALISATION, PARTS, Built, NoStreamError, OwnStream, checked
+from model.adapters.own_stream import NO_NORMALISATION, PARTS, Built, NoStreamError, OwnStream, apart, checked
 from model.stored.config import ATTENTION_PATHS, norm_path, sublayer_path
 from model.trace.interventions import ATTENTIONS, SUBLAYERS
 
@@ -72,7 +71,7 @@ def stream_of(recording: Recording, mark: int, attention: Declared, is_decoder: 
     found = _Parts(passed(ids[:4], ids[3:6]), sides, attention)
     for side in sides:
         found.follow(side)
-    beginnings = {side: _Beginning(passed, found, side, ids) for side in sides}
+    beginnings = {side: _Beginning(recording, found, side, ids) for side in sides}
     output, bias = found.unembedding()
     built = Built(
         layers=found.layers,
@@ -108,9 +107,8 @@ class _Parts:
     def __init__(self, pass_: Recorded, sides: Mapping[str, Sequence[str]], attention: Declared):
         self.pass_, self.arrays = pass_, {}  # type: ignore[var-annotated]
         self._attention = attention
-        calls = list(enumerate(pass_.calls))
-        self._linears = {place: found for place, call in calls if (found := linear_of(place, call))}
-        norms = [normal for place, call in calls if (normal := norm_of(place, call))]
+        self._linears = {call.place: found for call in pass_.calls if (found := linear_of(call))}
+        norms = [normal for call in pass_.calls if (normal := norm_of(call))]
         self._norms = [each for each in norms if len(each.gamma) == each.given.shape[1]]
         self._head_norms = [each for each in norms if len(each.gamma) < each.given.shape[1]]
         self._softmaxes = {at: number for number, at in enumerate(pass_.order) if at is not None}
@@ -313,9 +311,9 @@ class _Parts:
 class _Beginning:
     """The beginning of a side's stream: the scaled vector of each id, and the addition at each position."""
 
-    def __init__(self, passed: Recording, found: _Parts, side: str, ids: Ids):
-        self._passed, self._side, self._ids, self._place = passed, side, list(ids), found.starts[side]
-        self._is_alone = len(found.pass_.sides) == 1
+    def __init__(self, recording: Recording, found: _Parts, side: str, ids: Ids):
+        self._recording, self._ids, self._place = recording, list(ids), found.starts[side]
+        self._sides, self._at = len(found.pass_.sides), -1 if side == "decoder" else 0
         begun, stream = self._of(found.pass_)
         tables = (table_of(call, begun) for call in found.pass_.calls)
         if (vectors := next((each for each in tables if each is not None), None)) is None:
@@ -339,13 +337,12 @@ class _Beginning:
     def _pass(self, length: int, turned: int = 0) -> tuple[list[int], np.ndarray]:
         """``length`` ids from the one at ``turned``, and the beginning of the stream that reads them."""
         many = [self._ids[(number + turned) % len(self._ids)] for number in range(length)]
-        if self._side == "encoder":
-            return self._of(self._passed(many, self._ids[:2]))
-        source = [] if self._is_alone else self._ids[:2]
-        return self._of(self._passed(source, [*many, 0] if self._is_alone else many))
+        sides = [self._ids[:2]] * self._sides
+        sides[self._at] = many
+        return self._of(self._recording(*sides))
 
     def _of(self, pass_: Recorded) -> tuple[list[int], np.ndarray]:
-        return pass_.sides[-1 if self._side == "decoder" else 0], pass_.calls[self._place].given
+        return pass_.sides[self._at], pass_.calls[self._place].given
 
 
 def _some_ids(passed: Recording, mark: int, is_decoder: bool) -> list[int]:

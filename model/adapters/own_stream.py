@@ -229,25 +229,27 @@ Probe = tuple[Sequence[int], Sequence[int], np.ndarray]
 def checked(stream: OwnStream, probes: Sequence[Probe]) -> OwnStream:
     """``stream`` itself, compared with the network's own passes ``probes``.
 
+    A constant on all logits of a row is no difference, since it changes no probability.
+
     Raises:
         NoStreamError: where the walk gives others, because the network has another architecture.
     """
     for source, target, logits in probes:
-        check_logits(stream.taps(source, target, ["logits"])["logits"], logits)
+        walked = stream.taps(source, target, ["logits"])["logits"]
+        off = apart(_centred(walked), _centred(logits)) if walked.shape == logits.shape else np.inf
+        if not off < CLOSE:
+            message = f"a walk through its layers does not give its own logits, and is off by {off:.2g}"
+            raise NoStreamError(message, OTHER_LOGITS)
     return stream
 
 
-def check_logits(walked: np.ndarray, logits: np.ndarray) -> None:
-    """Raise NoStreamError where the ``walked`` logits (T, V) are not the network's own.
+def apart(one: np.ndarray, other: np.ndarray) -> float:
+    """The largest difference, as a share of the largest number.
 
-    A constant by row is no difference.
+    >>> apart(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    0.5
     """
-    off = np.inf
-    if walked.shape == logits.shape:  # a constant on all logits of a row changes no probability
-        off = np.abs(_centred(walked) - _centred(logits)).max() / max(np.abs(_centred(logits)).max(), 1e-12)
-    if not off < CLOSE:
-        message = f"a walk through its layers does not give its own logits, and is off by {off:.2g}"
-        raise NoStreamError(message, OTHER_LOGITS)
+    return float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-12))
 
 
 def _centred(logits: np.ndarray) -> np.ndarray:

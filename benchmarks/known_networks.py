@@ -216,5 +216,6 @@ def stream_of(task: Task, arrays: Mapping[str, np.ndarray]) -> OwnStream:
         output=np.ascontiguousarray(arrays["output/kernel"].T),
         output_bias=arrays["output/bias"],
         feed_forward=lambda side, layer, entered: entered,
+        feed_forward_gradient=lambda side, layer, entered, towards: towards,
     )
     return _Walk(built if task.has_encoder else built.alone(), arrays)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from model.adapters.capture import LOCK, LayerCall, Observing, like, replaced
+from model.adapters.capture import LOCK, LayerCall, Observing, Tensor, replaced
 from model.adapters.keras import eager_functions
 from model.adapters.own_passes import array_of
 from model.adapters.own_stream import apart, of_each_head
@@ -41,11 +41,13 @@ class Call(NamedTuple):
         """How many were computed before it."""
         return self.path[-1].softmaxes
 
-    def again(self, rows: np.ndarray) -> np.ndarray:
-        """(N, in) -> (N, out): the output of the layer for other rows; its other arguments are the same."""
+    def again(self, rows: Tensor) -> Tensor:
+        """(N, in) -> (1, N, …): the output of the layer for other rows; its other arguments are the same."""
+        from keras import ops
+
         first, *others = self.path[-1].given
-        given = rows.reshape(1, len(rows), *[1] * (len(first.shape) - 3), -1)
-        return rows_of(self.layer(like(first, given), *others, **self.path[-1].named))
+        given = ops.reshape(rows, (1, len(rows), *[1] * (len(first.shape) - 3), rows.shape[1]))
+        return self.layer(ops.cast(given, first.dtype), *others, **self.path[-1].named)
 
 
 class Recorded(NamedTuple):
@@ -144,11 +146,12 @@ def norm_of(call: Call) -> Norm | None:
         return None
     wave = np.cos(np.arange(*width))
     wave = ((wave - wave.mean()) / wave.std()).astype(np.float32)
-    beta, of_ones, of_wave = call.again(np.stack([np.zeros_like(wave), np.ones_like(wave), wave]))
+    asked = np.stack([np.zeros_like(wave), np.ones_like(wave), wave])
+    beta, of_ones, of_wave = rows_of(call.again(asked))
     how = Normalisation(float(epsilon), is_centred=np.allclose(of_ones, beta, atol=_NEAR))
-    asked = (of_wave - beta) / wave * np.float32((1 + how.epsilon) ** 0.5), beta
+    found = (of_wave - beta) / wave * np.float32((1 + how.epsilon) ** 0.5), beta
     # Kept numbers are not rounded.
-    gamma, beta = (next((kept for kept in weights if near(kept, each)), each) for each in asked)
+    gamma, beta = (next((kept for kept in weights if near(kept, each)), each) for each in found)
     given, returned = (each.reshape(-1, *width) for each in (call.given, call.returned))
     is_norm = near(how.of(given, gamma, beta), returned)
     return Norm(call.place, call.given, call.returned, gamma, beta, how) if is_norm else None
@@ -164,7 +167,7 @@ def unembedding_of(call: Call) -> tuple[np.ndarray, np.ndarray]:
         bias, kernel = getattr(call.layer, "bias", None), array_of(found).reshape(width, -1)
         return kernel.T, np.zeros(kernel.shape[1], np.float32) if bias is None else array_of(bias).reshape(-1)
     asked = np.concatenate([np.zeros((1, width), np.float32), np.eye(width, dtype=np.float32)])
-    answers = call.again(asked)
+    answers = rows_of(call.again(asked))
     return np.ascontiguousarray((answers[1:] - answers[0]).T), answers[0]
 
 
@@ -177,19 +180,19 @@ def table_of(call: Call, ids: list[int]) -> np.ndarray | None:
     return matrix if near(matrix[ids], call.returned) else None
 
 
-def replayed(readers: Sequence[Call], end: Call, entered: np.ndarray) -> np.ndarray:
-    """(N, D) -> (N, out): the output of ``end`` where ``readers`` read ``entered`` in place of their rows.
+def replayed(readers: Sequence[Call], end: Call, entered: Tensor) -> Tensor:
+    """(N, D) -> (1, N, out): the output of ``end`` where ``readers`` read ``entered`` in place of their rows.
 
     Keras computes it: the innermost call that encloses all of them is made again.
     """
-    from keras import layers
+    from keras import layers, ops
 
     around = [call for call, same in zip(readers[0].path, end.path, strict=False) if call is same][-1]
     call, found = layers.Layer.__call__, []
 
     def called(layer: keras.layers.Layer, *given: Any, **named: Any) -> Any:
         if any(layer is each.layer for each in readers):
-            given = like(given[0], entered[None]), *given[1:]
+            given = ops.cast(ops.expand_dims(entered, 0), given[0].dtype), *given[1:]
         returned = call(layer, *given, **named)
         if layer is not end.layer:
             return returned
@@ -199,7 +202,7 @@ def replayed(readers: Sequence[Call], end: Call, entered: np.ndarray) -> np.ndar
 
     with LOCK, replaced(layers.Layer, "__call__", called), eager_functions():
         around.layer(*around.given, **around.named)
-    return rows_of(found[0])
+    return found[0]
 
 
 def near(one: np.ndarray, other: np.ndarray) -> bool:

@@ -56,7 +56,8 @@ def laboratory_of_keras(
             raise reason from None
     named = declared_attention(model) if attention is None else attention
     mark = vocabulary.end if passes.is_decoder else vocabulary.start
-    return opened(model.name, passes, lambda: stream_of(passes.recorded, mark, named, passes.is_decoder))
+    told = mark, named, passes.is_decoder, passes.derivatives
+    return opened(model.name, passes, lambda: stream_of(passes.recorded, *told))
 
 
 class KerasPasses(OwnPasses):

@@ -24,6 +24,7 @@ from model.adapters.keras_calls import (
     norm_of,
     replayed,
     rotates,
+    rows_of,
     table_of,
     unembedding_of,
 )
@@ -34,6 +35,7 @@ from model.trace.interventions import ATTENTIONS, SUBLAYERS
 
 # (query, key, value, output) layers of each attention; perhaps a function that rotates (1, N, H, d) queries
 Declared = Sequence[tuple[Layer, ...]]
+Derivatives = Callable[[Callable[..., Tensor], Sequence[np.ndarray]], tuple[Tensor, Sequence[Tensor]]]
 
 _TRIED, _FEWEST = 8, 4  # tokens of the sentences that the walk is compared on
 
@@ -50,7 +52,9 @@ def declared_attention(model: Layer) -> Declared:
     return found
 
 
-def stream_of(recording: Recording, mark: int, attention: Declared, is_decoder: bool) -> OwnStream:
+def stream_of(
+    recording: Recording, mark: int, attention: Declared, is_decoder: bool, derivatives: Derivatives
+) -> OwnStream:
     """The residual stream of an encoder-decoder or of a decoder-only network.
 
     Args:
@@ -58,6 +62,7 @@ def stream_of(recording: Recording, mark: int, attention: Declared, is_decoder: 
         mark: the id that the decoder reads first; of a decoder-only network any that it may read.
         attention: as in ``laboratory_of``.
         is_decoder: whether it is a decoder-only network.
+        derivatives: as in ``OwnPasses``.
 
     Raises:
         ValueError: for a network of another architecture, with the missing part.
@@ -65,6 +70,13 @@ def stream_of(recording: Recording, mark: int, attention: Declared, is_decoder: 
 
     def passed(source: Ids, target: Ids) -> Recorded:
         return recording([*source, *target[:-1]]) if is_decoder else recording(source, [mark, *target[:-1]])
+
+    def gradient(side: str, layer: int, entered: np.ndarray, towards: np.ndarray) -> np.ndarray:
+        from keras import ops
+
+        function = found.feed_forwards[side, layer]
+        _, (slopes,) = derivatives(lambda rows: ops.multiply(function(rows), towards[None]), [entered])
+        return array_of(slopes)
 
     ids = _some_ids(passed, mark, is_decoder)
     sides: dict[str, tuple[str, ...]] = {"decoder": ("decoder_attention",)} if is_decoder else ATTENTIONS
@@ -84,7 +96,8 @@ def stream_of(recording: Recording, mark: int, attention: Declared, is_decoder: 
         begins=found.begins,
         output=output,
         output_bias=bias,
-        feed_forward=lambda side, layer, entered: found.feed_forwards[side, layer](entered),
+        feed_forward=lambda side, layer, entered: rows_of(found.feed_forwards[side, layer](entered)),
+        feed_forward_gradient=gradient,
         rotations=found.rotation if found.rotations else None,
     )
     stream = OwnStream(built.alone() if is_decoder else built, found.arrays)
@@ -125,7 +138,7 @@ class _Parts:
         self.begins: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by side: gamma and beta of a first norm
         self.starts: dict[str, int] = {}  # by side: the call that reads the beginning of the stream
         self.rotations: dict[int, Callable[[Tensor], Tensor]] = {}  # by layer
-        self.feed_forwards: dict[tuple[str, int], Callable[[np.ndarray], np.ndarray]] = {}
+        self.feed_forwards: dict[tuple[str, int], Callable[[Tensor], Tensor]] = {}
         if not self._norms:
             raise NoStreamError("no layer of it normalises what it reads or adds", NO_NORMALISATION)
         self.normalisation = self._norms[0].normalisation
@@ -257,7 +270,7 @@ class _Parts:
 
     def _feed_forward(
         self, stream: np.ndarray, entered: np.ndarray, after: int, where: str
-    ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    ) -> tuple[np.ndarray, Callable[[Tensor], Tensor]]:
         """The output (N, D) that is added to the stream behind the call ``after``, and its function.
 
         It is that of the layer that reads ``entered``, or of the last of several such layers.

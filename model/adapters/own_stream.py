@@ -32,7 +32,6 @@ PARTS = {
     "value": "value _value_dense value_dense v wv Wv W_v v_proj to_v".split(),
     "output": "out _output_dense output_dense o wo Wo W_o o_proj out_proj c_proj to_out dense".split(),
 }
-STEP = 1e-2  # of the differences that give the gradient of a feed-forward network
 CLOSE = 1e-4  # of the largest logit: the tolerance between the walk and the network's own pass
 
 
@@ -63,13 +62,12 @@ class Built:
     output: np.ndarray  # (V, D)
     output_bias: np.ndarray  # (V,)
     feed_forward: Callable[[str, int, np.ndarray], np.ndarray]  # (side, layer, (N, D)) -> (N, D)
+    # (side, layer, (N, D) entered, (N, D) gradient of the output) -> (N, D)
+    feed_forward_gradient: Callable[[str, int, np.ndarray, np.ndarray], np.ndarray]
     divisor: float | None = None  # of scores; None: √d
     scores: Callable[[str, int, int], np.ndarray | None] | None = None  # (kind, Q, K) to (H, Q, K)
     # (layer, N) -> (N, d, d): the rotation of queries and keys at each position (Su et al., "RoFormer", 2021)
     rotations: Callable[[int, int], np.ndarray] | None = None
-
-    # (side, layer, (N, D) entered, (N, D) gradient of the output) -> (N, D); None where only values are known
-    feed_forward_gradient: Callable[[str, int, np.ndarray, np.ndarray], np.ndarray] | None = None
 
     window: int | None = None  # how far its attention sees; None without a limit
 
@@ -195,13 +193,9 @@ class OwnStream(ActivationWalk):
     def feed_forward_gradient(
         self, side: str, layer: int, entered: np.ndarray, towards: np.ndarray
     ) -> np.ndarray:
-        """The gradient (Q, D), by central differences where the function is known by its values alone."""
-        if self.built.feed_forward_gradient is not None:
-            flat, back = (each.reshape(-1, each.shape[-1]) for each in (entered, towards))
-            return self.built.feed_forward_gradient(side, layer, flat, back).reshape(entered.shape)
-        steps = STEP * np.eye(entered.shape[-1], dtype=np.float32)
-        moved = [self.feed_forward(side, layer, entered[..., None, :] + sign * steps) for sign in (1, -1)]
-        return np.einsum("...qdo,...qo->...qd", moved[0] - moved[1], towards) / (2 * STEP)
+        """The gradient (Q, D), computed by the network's library."""
+        flat, back = (each.reshape(-1, each.shape[-1]) for each in (entered, towards))
+        return self.built.feed_forward_gradient(side, layer, flat, back).reshape(entered.shape)
 
 
 def of_each_head(array: np.ndarray, width: int, parts: int) -> np.ndarray:

@@ -128,6 +128,17 @@ def test_what_layers_hold_inside_gives_the_other_methods(lab):
         assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4)
 
 
+def test_the_gradient_of_a_feed_forward_network_is_exact():
+    lab = laboratory_of(network(feed_forward=doubled), LETTERS)
+    hidden, output = lab.laboratory.model.decoder[0].feed_forward.layers
+    entered, towards = np.random.default_rng(0).normal(size=(2, 3, 8)).astype(np.float32)
+    kernel, bias = (keras.ops.convert_to_numpy(each) for each in (hidden.kernel, hidden.bias))
+    slopes = 4 / (1 + np.abs(entered @ kernel + bias)) ** 2  # of softsign, doubled by both layers
+    expected = towards @ keras.ops.convert_to_numpy(output.kernel).T * slopes @ kernel.T
+    found = lab.patched.feed_forward_gradient("decoder", 0, entered, towards)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
 class Unjoined(Block):
     """The output of a sub-layer replaces its input."""
 

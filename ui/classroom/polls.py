@@ -18,7 +18,7 @@ from engine import questions as declared
 from model.analysis.edits import attention_of_change
 from model.analysis.head_effects import HeadEffects
 from model.trace.interventions import Head
-from model.trace.trace import Selection
+from model.trace.trace import ATTENTION_KINDS, Selection
 from ui import wording
 from ui.asking import loaders
 from ui.classroom import follow
@@ -197,7 +197,7 @@ def option_label(kind: str, option: str) -> str:
     name, _, place = option.rpartition(" ")
     if kind == "where" and name:
         return say("lines_name", token=name, place=place)
-    return f"{say(f'kind_{name}')} {place}" if kind == "needed" and name in KIND_NAMES else option
+    return f"{say(f'kind_{name}')} {place}" if kind == "needed" and name in ATTENTION_KINDS else option
 
 
 def _button_label(kind: str, option: str) -> str:
@@ -213,13 +213,12 @@ def _tick_label(kind: str, option: str) -> str:
     name, _, place = option.rpartition(" ")
     if kind == "where" and name:
         return name + place.translate(_SMALL)
-    if kind == "needed" and name in KIND_NAMES:
+    if kind == "needed" and name in ATTENTION_KINDS:
         return f"{say(f'class_letter_{name}')} {place}"
     return option_label(kind, option)
 
 
 _SMALL = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-KIND_NAMES = ("encoder_attention", "decoder_attention", "cross_attention")
 
 
 def _afterwards(kind: str, seen: SentenceState) -> str:

@@ -25,6 +25,7 @@ from engine import questions as declared
 from model.analysis.counterfactuals import UNIFORM
 from model.tables.rows import without_formula
 from model.trace.interventions import Contrast, Head
+from model.trace.trace import ATTENTION_KINDS
 from ui import wording
 from ui.asking import loaders
 from ui.asking.files import name_control
@@ -254,7 +255,7 @@ def _values(check: Check) -> dict[str, str]:
 def _option_label(option: str) -> str:
     if option in WORDS:
         return say(f"class_{option}")
-    if option in polls.KIND_NAMES:
+    if option in ATTENTION_KINDS:
         return say(f"kind_{option}")
     return polls.option_label("needed", option)
 

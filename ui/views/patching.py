@@ -11,7 +11,7 @@ import numpy as np
 
 import viz
 from engine import questions as declared
-from model.analysis.patching import ActivationPatching
+from model.analysis.patching import PARTS, ActivationPatching
 from model.trace.interventions import ATTENTIONS, Head
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls
@@ -22,9 +22,9 @@ from ui.views.view import Click, Figures, Values, View, needs_activations, open_
 from ui.wording import change_in_words, head_name, nats, say, share_kept, short_head_name
 from viz.labels import visible_token
 
-RESIDUAL, OUTPUT, HEADS = "residual", "output", "heads"
+RESIDUAL, OUTPUT, HEADS = PARTS
 SIDE = Choice("patch_side", ("encoder", "decoder"))
-PART = Choice("patch_part", (RESIDUAL, OUTPUT, HEADS))
+PART = Choice("patch_part", PARTS)
 CORRUPTED = Choice("patch_twin", ("changed", "right", "sentence"))  # the corrupted run
 FAINT = 0.05  # of the score: heads next to each other that restore less share one row
 

@@ -25,7 +25,6 @@ from model.adapters.trace_building import (
     Token,
     captured_pass,
     names,
-    stretched,
     trace_of,
 )
 from model.trace.checks import plain_array
@@ -94,9 +93,9 @@ def trace_keras(
     call, first = KerasCall(model, inputs, pad), (len(ids), None if written is None else len(written) - 1)
 
     def run(lengths: Lengths) -> CapturedPass:
-        sides = [stretched(ids, lengths[0])]
+        sides = [_stretched(ids, lengths[0])]
         if written is not None and lengths[1] is not None:
-            sides.append(stretched(written, lengths[1] + 1)[:-1])
+            sides.append(_stretched(written, lengths[1] + 1)[:-1])
         capture = Capture()
         with captured(capture, Parts(model._flatten_layers())):
             returned = call(sides)
@@ -122,6 +121,15 @@ def _sentence(name: str, ids: object) -> np.ndarray:
             name, "be the ids of one sentence", f"{found.dtype} of the shape {found.shape}", advice
         )
     return found.astype(np.int32)
+
+
+def _stretched(ids: np.ndarray, length: int) -> np.ndarray:
+    """The first ``length`` ids; missing ones repeat the last.
+
+    >>> _stretched(np.array([5, 3]), 4).tolist()
+    [5, 3, 3, 3]
+    """
+    return ids[np.minimum(np.arange(length), len(ids) - 1)]
 
 
 @dataclass(frozen=True)

@@ -187,15 +187,6 @@ def _kind_of(maps: Maps, lengths: Lengths) -> str | None:
     return dict(zip(shapes, ATTENTION_KINDS, strict=True)).get(shape)
 
 
-def stretched(ids: np.ndarray, length: int) -> np.ndarray:
-    """The first ``length`` ids; missing ones repeat the last.
-
-    >>> stretched(np.array([5, 3]), 4).tolist()
-    [5, 3, 3, 3]
-    """
-    return ids[np.minimum(np.arange(length), len(ids) - 1)]
-
-
 def _layers(kind: str, maps: Sequence[np.ndarray]) -> np.ndarray:
     """L maps (H, Q, K) -> (L, H, Q, K)."""
     heads = sorted({len(each) for each in maps})

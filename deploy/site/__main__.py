@@ -27,7 +27,7 @@ def main(out: Path, one_file: bool, extension: bool, model: str) -> None:
     except (ModelFolderError, ValueError, PackagesMissing) as error:
         raise click.ClickException(str(error)) from error
     if one_file:
-        out.write_bytes(build.one_file(site))
+        out.write_bytes(build.page(site.content, site.parts, alone=True))
     elif extension:
         write_extension(site, out)
     else:

@@ -267,11 +267,6 @@ def write_files(files: Mapping[str, bytes], out: Path) -> None:
         (out / name).write_bytes(content)
 
 
-def one_file(site: Site) -> bytes:
-    """The whole site as one HTML file."""
-    return page(site.content, site.parts, alone=True)
-
-
 def _part(name: str, content: bytes) -> PackedPart:
     short = zlib.compress(content, 9)
     mark = hashlib.sha256(short).hexdigest()[:10]  # another content is another address, which no cache knows

@@ -18,7 +18,6 @@ from package import __version__
 from viz.browser.texts import FIRST
 
 SCRIPTS = {"worker": "worker.js", "library": "library.js"}  # parts that are files here
-WORKER = {"worker": SCRIPTS["worker"]}
 DRAWN = ("library", "font")  # parts that the popup does without
 
 
@@ -37,7 +36,7 @@ def write_extension(site: build.Site, out: Path) -> None:
     files |= _page("index.html", build.body(texts[FIRST]), site, parts, SCRIPTS)
     without = {name: part for name, part in parts.items() if name not in DRAWN}
     popup = build.filled("popup", writing=build.writing())
-    files |= _page("popup.html", popup, site, without, WORKER)
+    files |= _page("popup.html", popup, site, without, {"worker": SCRIPTS["worker"]})
     build.write_files(files, out)
 
 

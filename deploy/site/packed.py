@@ -5,6 +5,7 @@ import json
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -143,10 +144,7 @@ def stored_answer(corrector: Corrector, text: str) -> dict[str, Any]:
         '밥을 먹어요.'
     """
     found = corrector.correct(text)
-    sentences, first = [], 0
-    for sentence in found.sentences:
-        sentences.append(_sentence(sentence, first))
-        first += len(sentence.proposed)
+    firsts = accumulate((len(each.proposed) for each in found.sentences), initial=0)
     place = next((n for n, each in enumerate(found.sentences) if each.changes), 0)
     return {
         "typed": text,
@@ -154,7 +152,7 @@ def stored_answer(corrector: Corrector, text: str) -> dict[str, Any]:
         "text": found.text,
         "place": place,
         "substitutes": {},
-        "sentences": sentences,
+        "sentences": [_sentence(*each) for each in zip(found.sentences, firsts, strict=False)],
         "trace": _trace(found.sentences[place].trace),
     }
 

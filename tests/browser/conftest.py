@@ -299,7 +299,7 @@ def site_file(site, tmp_path_factory):
     from deploy.site import build
 
     path = tmp_path_factory.mktemp("file") / "한 파일.html"
-    path.write_bytes(build.one_file(site))
+    path.write_bytes(build.page(site.content, site.parts, alone=True))
     return path
 
 

@@ -248,14 +248,11 @@ class ModelCache:
         with self._changed:
             loaded = [key for key, queue in self._queues.items() if queue.done()]
             old = loaded[: max(0, len(loaded) - self._room)]
-            queues = [self._queues.pop(key).result() for key in old]
             for key in old:
                 self._progress.pop(key, None)
+                self._queues.pop(key).result().close()
             self._changed.notify_all()
-        for queue in queues:
-            queue.close()
-        del queues
-        gc.collect()
+        gc.collect()  # no name here holds a model any more
 
     def _report(self, key: ModelKey, **news: Any) -> None:
         """Change the progress of this model, unless it has left the memory."""

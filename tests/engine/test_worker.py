@@ -1,8 +1,10 @@
 """The queue of questions and the model cache of a worker, without any network."""
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
+from weakref import ref
 
 import pytest
 
@@ -13,6 +15,7 @@ from engine.worker import THREADS, ModelCache, QuestionQueue
 from model import ModelFolderError
 from model.correction.correction import Correction
 from model.stored.config import ABILITIES, TracedConfig
+from tests.waiting import wait_until
 
 
 class SlowCorrector:
@@ -189,3 +192,27 @@ def test_the_analyser_is_loaded_once_nobody_asks(tries, monkeypatch, seconds):
     desk = ModelCache(room=1, questions=8).queue(KEY)
     assert begun.wait(30 if not seconds else 0.1) == (not seconds)
     desk.close()
+
+
+def test_a_model_that_leaves_the_memory_is_gone_at_once(monkeypatch):
+    """Networks hold circles of references, which wait for Python's collector."""
+
+    class Network:
+        def __init__(self):
+            self.itself = self
+
+        def warm_up(self):
+            pass
+
+        warm_up_doubts = warm_up
+
+    monkeypatch.setattr(worker, "_open", lambda key, reached: Network())
+    monkeypatch.setattr(worker, "IDLE", 0.0)
+    models = ModelCache(room=1, questions=8)
+    first = ref(models.queue(KEY).corrector)
+    gc.disable()
+    try:
+        models.queue(KEY._replace(fingerprint="another"))
+        wait_until(lambda: first() is None)
+    finally:
+        gc.enable()

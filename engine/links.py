@@ -231,6 +231,8 @@ class Link(AnyLink):
         failures, told = 0, None
         while True:
             with self._state:
+                if not self._is_needed():  # of starts before the rest; the next question waits for new ones
+                    self.problem, failures = None, 0
                 self._state.wait_for(lambda: self._end.closed or self._is_needed())
             if self._end.closed:
                 break

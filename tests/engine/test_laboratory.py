@@ -90,6 +90,18 @@ def test_it_begins_when_asked_and_rests_when_nobody_asks():
             ask(time.monotonic() + SECONDS)
 
 
+def test_after_a_rest_no_start_of_before_is_held_against_a_question():
+    orders, command = Orders((), 1, 8, False), ["false"]
+    link = Link(lambda: WorkerProcess(orders, command=command), pauses=[0.01], rest=0.2)
+    with Engine([], laboratory=link):
+        ask = partial(link.ask, Message(model_key(SPELLER), "correct", ("가",)))
+        with pytest.raises(EngineDiedError, match="ended at their start"):
+            ask(time.monotonic() + SECONDS)
+        wait_until(lambda: link.problem is None)
+        command.clear()  # from now on it starts
+        assert ask(time.monotonic() + SECONDS)
+
+
 BLOCKED = "raise ModuleNotFoundError(f'No module named {__name__!r}', name=__name__)\n"
 
 

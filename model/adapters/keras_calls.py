@@ -138,6 +138,7 @@ def norm_of(call: Call) -> Norm | None:
     width = weights[0].shape if weights else ()
     if (
         not isinstance(epsilon, float | int)
+        or call.layer._flatten_layers(include_self=False)  # one that adds, too, takes no other rows
         or len(width) != 1
         or any(each.shape != width for each in weights[1:])
         or call.given.shape != call.returned.shape

@@ -281,12 +281,17 @@ class _Parts:
         added = [
             each for each in outputs if any(near(norm.given, stream + each.returned) for norm in self._norms)
         ]
-        if whole := [each for each in readers if any(each is one for one in added)]:
-            return whole[0].returned, whole[0].again
         if not readers or not added:
             message = f"no layer puts out what the feed-forward network of layer {where} adds"
             raise ValueError(f"{message}: put it into a layer of its own")
-        return added[0].returned, partial(replayed, readers, added[0])
+        whole = [each for each in readers if any(each is one for one in added)]
+        end = (whole or added)[0]
+        function = whole[0].again if whole else partial(replayed, readers, end)
+        # Later it is asked for rows of several sentences at once.
+        ends = [-1, 0]
+        if not near(rows_of(function(entered[ends])), end.returned[ends]):
+            raise ValueError(f"the feed-forward network of layer {where} does not compute each token alone")
+        return end.returned, function
 
     def _through(
         self, path: str, stream: np.ndarray, entered: np.ndarray, added: np.ndarray, where: str

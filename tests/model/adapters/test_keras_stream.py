@@ -173,6 +173,53 @@ def halved():
     return model
 
 
+class AddNorm(layers.Layer):
+    """Adds and normalises in one layer of two arguments, as many courses write it."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = layers.LayerNormalization()
+
+    def call(self, x, added):
+        return self.norm(x + added)
+
+
+class Added(Block):
+    def around(self, number, x, sublayer):
+        return self.norms[number](x, sublayer(x))
+
+
+def test_a_layer_may_add_and_normalise():
+    model, parts = WholeTransformer(), (False, ByHand, forward, AddNorm)
+    model.encoder, model.decoder = [Added(*parts, False)], [Added(*parts, True)]
+    assert laboratory_of(model, LETTERS).why_no_stream == ""
+
+
+class Neighbours(layers.Layer):
+    """A feed-forward network of one token and the two beside it."""
+
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.end = layers.Conv1D(16, 3, padding="same"), layers.Dense(8)
+
+    def call(self, x):
+        return self.end(self.hidden(x))
+
+
+class Differences(layers.Dense):
+    """A feed-forward network of the differences from the mean of a sentence."""
+
+    def call(self, x, training=None):
+        return super().call(x - keras.ops.mean(x, axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("feed_forward", [Neighbours, lambda: Differences(8)])
+def test_a_feed_forward_network_that_mixes_tokens_is_told(feed_forward, norm_first):
+    lab = laboratory_of(network(feed_forward=feed_forward, norm_first=norm_first), LETTERS)
+    assert "encoder 1 does not compute each token alone" in lab.why_no_stream
+
+
 @pytest.mark.parametrize(
     ("make", "why", "kind"),
     [

@@ -47,7 +47,8 @@ class Call(NamedTuple):
 
         first, *others = self.path[-1].given
         given = ops.reshape(rows, (1, len(rows), *[1] * (len(first.shape) - 3), rows.shape[1]))
-        return self.layer(ops.cast(given, first.dtype), *others, **self.path[-1].named)
+        with LOCK:  # else it would be a call of a pass that another thread observes
+            return self.layer(ops.cast(given, first.dtype), *others, **self.path[-1].named)
 
 
 class Recorded(NamedTuple):
@@ -189,7 +190,7 @@ def replayed(readers: Sequence[Call], end: Call, entered: Tensor) -> Tensor:
     from keras import layers, ops
 
     around = [call for call, same in zip(readers[0].path, end.path, strict=False) if call is same][-1]
-    call, found = layers.Layer.__call__, []
+    found: list[Tensor] = []
 
     def called(layer: keras.layers.Layer, *given: Any, **named: Any) -> Any:
         if any(layer is each.layer for each in readers):
@@ -201,8 +202,10 @@ def replayed(readers: Sequence[Call], end: Call, entered: Tensor) -> Tensor:
         # Behind it the call goes on with its own rows.
         return call(layer, *end.path[-1].given, **end.path[-1].named)
 
-    with LOCK, replaced(layers.Layer, "__call__", called), eager_functions():
-        around.layer(*around.given, **around.named)
+    with LOCK:
+        call = layers.Layer.__call__  # not before: another thread may have replaced it
+        with replaced(layers.Layer, "__call__", called), eager_functions():
+            around.layer(*around.given, **around.named)
     return found[0]
 
 

@@ -31,6 +31,7 @@ def show(state: SentenceState, is_map: bool, tells: bool = True) -> None:
     if not _can(state):
         return
     if state.change is None:
+        st.session_state.pop(PRESSED, None)  # of a text that was typed over before its map was open
         markup.paragraph("", "note three")  # keeps the room, so that a pressed word moves nothing
         return
     known = _answers(state, state.known)

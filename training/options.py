@@ -80,6 +80,8 @@ class _Command(click.Command):
             return super().invoke(ctx)
         except (UnusableError, ModelFolderError) as error:
             raise click.ClickException(str(error)) from error
+        except UnicodeDecodeError as error:
+            raise click.ClickException(f"texts should be in UTF-8: {error}") from error
 
 
 def command(name: str, **settings: type[Any]) -> Callable[[Callable[..., Any]], click.Command]:

@@ -37,6 +37,9 @@ def test_a_line_that_is_no_object_is_named(line, tmp_path):
     done = CliRunner().invoke(hold_out_command, list(map(str, arguments)))
     assert done.exit_code == 1 and "line 2 should be a JSON object" in done.output
     assert not (tmp_path / "rest").exists()
+    (tmp_path / "corpus").write_bytes("밥을 먹어요.\n".encode("cp949"))
+    done = CliRunner().invoke(hold_out_command, list(map(str, arguments)))
+    assert done.exit_code == 1 and "texts should be in UTF-8" in done.output
 
 
 @pytest.mark.parametrize("text", ["law", "=1", "law=-1", "law=nan", "law=many"])

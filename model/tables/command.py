@@ -1,8 +1,8 @@
 """Command ``python -m model correct --csv IN --out OUT``."""
 
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
@@ -17,7 +17,7 @@ from model.tables.correcting import (
 )
 from model.tables.reading import count_rows, read_columns, read_rows
 from model.tables.rewriting import SAME, SameTable
-from model.tables.rows import PROBLEMS, TableError
+from model.tables.rows import PROBLEMS, TableError, TableRow
 
 LAYOUTS = ("beside", "in-place", "report")
 
@@ -53,8 +53,10 @@ def correct_table(
                 else report_writer(result, others)
             )
             file.seek(0)
+            # Before a part of the result is begun, which a file that cannot be read would leave.
+            total = count_rows(file, source.name, column)
             with PartialResult(result, ResumableJob.of(file, column, corrector), write) as part:
-                counts = _correct(corrector, file, source.name, column, part)
+                counts = _correct(corrector, read_rows(file, source.name, column), total, part)
                 part.finish()
     except (TableError, OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
@@ -62,22 +64,20 @@ def correct_table(
 
 
 def _correct(
-    corrector: AnswersMany, file: BinaryIO, name: str, column: str | None, part: PartialResult
+    corrector: AnswersMany, rows: Iterator[TableRow], total: int, part: PartialResult
 ) -> TableCounts:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     counts = TableCounts()
-    total = count_rows(file, name, column)
     for done in part.rows():
         counts.add(done)
     if part.finished:
         click.echo(f"{part.finished:,} rows were finished before", err=True)
-    rows = islice(read_rows(file, name, column), part.finished, None)
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("", total=total, completed=part.finished)
-        for done in correct_rows(corrector, rows):
+        for done in correct_rows(corrector, islice(rows, part.finished, None)):
             part.add(done)
             counts.add(done)
             if counts.rows % TOGETHER == 0:

@@ -142,6 +142,14 @@ def test_options_that_do_not_go_together(tmp_path, monkeypatch, arguments):
     assert CliRunner().invoke(main, ["correct", *arguments]).exit_code == 2
 
 
+def test_a_file_without_a_chosen_column_leaves_no_part_of_a_result(tiny_folder, tmp_path):
+    (tmp_path / "in.csv").write_text("민지,안되요\n철수,먹어요\n", "utf-8")
+    arguments = ["--csv", str(tmp_path / "in.csv"), "--out", str(tmp_path / "out.csv")]
+    done = CliRunner().invoke(main, ["correct", "--model", str(tiny_folder), *arguments])
+    assert done.exit_code == 1 and "several columns" in done.output
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["in.csv"]
+
+
 def test_counting_leaves_the_file_at_its_beginning():
     file = io.BytesIO(b"a\nb\n")
     assert (count_rows(file, "in.csv"), file.tell()) == (2, 0)

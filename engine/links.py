@@ -1,4 +1,4 @@
-"""``Link``: connection to one worker process, whose loss it notices; ``SharedClassrooms``.
+"""Connections to one worker process, whose loss is noticed, and to the classrooms in it.
 
 ``SharedClassrooms`` are the classrooms of several page processes, which live in the first worker.
 """

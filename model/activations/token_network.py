@@ -1,4 +1,4 @@
-"""``TokenNetwork``: base class of networks on token ids; ``Laboratory``: its interventions.
+"""Base classes of a network on token ids and of its passes under interventions.
 
 A graph and Keras differ only in how they compute one plain pass. Passes under interventions come from the
 NumPy walk of either.

@@ -1,4 +1,4 @@
-"""Attention traces of Hugging Face text models, and their tokenizers as ``own_passes.Texts``.
+"""Attention traces of Hugging Face text models, and an adapter for their tokenizers.
 
 The models are encoder-decoders, encoders and decoder-only ones.
 

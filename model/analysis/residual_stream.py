@@ -1,4 +1,4 @@
-"""Residual stream read linearly: direct logit attribution, logit lens, jamo lens.
+"""Direct logit attribution, logit lens, jamo lens: the residual stream read linearly.
 
 Shapes: N questions, L layers, H heads, S source and T target tokens, J and K key positions, D d_model, d =
 D/H, V vocabulary. The decoder's stream has 3L + 1 places, its beginning and one behind each sub-layer; the

@@ -1,4 +1,4 @@
-"""Steps of the release pipeline ``python -m training ship``, and the journal of those that are done.
+"""Steps of the release by ``python -m training ship``, and the record of finished ones.
 
 A later step reads the files that an earlier one wrote. A step whose inputs have not changed is skipped. The
 steps are declared in ``steps.toml``.

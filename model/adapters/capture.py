@@ -27,7 +27,7 @@ Function = Callable[..., Any]
 # (number of the softmax, weights (B·H, Q, K), scores or None) -> the weights to show and those to use
 Replacing = Callable[[int, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray] | None]
 # (a call of a layer behind those that enclose it, its returned value) at the end of each call
-Observing = Callable[[tuple["LayerCall", ...], Any], None]
+Observing = Callable[[tuple["LayerCall", ...], Tensor], None]
 Place = tuple[Any, str]  # an owner and the name of its attribute
 
 # The functions in which attention layers end: (module, name).
@@ -57,7 +57,7 @@ class LayerCall(NamedTuple):
 
     number: int  # calls are counted
     layer: Layer
-    given: tuple[Any, ...]
+    given: tuple[Tensor, ...]
     named: dict[str, Any]
     softmaxes: int  # computed before it
 

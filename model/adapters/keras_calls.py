@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -192,7 +192,7 @@ def replayed(readers: Sequence[Call], end: Call, entered: Tensor) -> Tensor:
     around = [call for call, same in zip(readers[0].path, end.path, strict=False) if call is same][-1]
     found: list[Tensor] = []
 
-    def called(layer: keras.layers.Layer, *given: Any, **named: Any) -> Any:
+    def called(layer: keras.layers.Layer, *given: Tensor, **named: object) -> Tensor:
         if any(layer is each.layer for each in readers):
             given = ops.cast(ops.expand_dims(entered, 0), given[0].dtype), *given[1:]
         returned = call(layer, *given, **named)

@@ -144,14 +144,14 @@ class Capture:
         @wraps(call)
         def called(layer: Layer, *args: object, **kwargs: object) -> object:
             self._count += 1
-            self._calls.append(LayerCall(self._count, layer, args, kwargs, len(self.maps)))
-            path = tuple(self._calls)
+            begun = LayerCall(self._count, layer, args, kwargs, len(self.maps))
+            self._calls.append(begun)
             try:
                 returned = call(layer, *args, **kwargs)
             finally:
                 self._calls.pop()
             if self.observing is not None:
-                self.observing(path, returned)
+                self.observing((*self._calls, begun), returned)
             return returned
 
         return called
